@@ -1,4 +1,5 @@
-//! Each transfer, torrent and stream of data, and what it gets of its max-min fair part of what the line carries.
+//! Each transfer, torrent and stream of data, and what it gets of its max-min fair part of what the line carries; and what
+//! films and calls, whose rates follow the line, make of theirs.
 
 use serde::Serialize;
 
@@ -18,6 +19,7 @@ pub(crate) const SHORTEST_S: f64 = 10.0;
 /// Why a share is unknown.
 const SHORT: &str = "less than 10 s are measured of";
 const YIELDS: &str = "endless traffic leaves no part for";
+const NO_LINE: &str = "the line carries nothing in the time of";
 
 /// What a transfer, a torrent or a stream of data gets in the direction of its payload.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -29,7 +31,7 @@ pub struct Share {
     /// Its rate while it was under way, in Mbps.
     pub mbps: f64,
     /// Its max-min fair part of the line or, if that is less, what it had to send, in Mbps; 0 if it yields to traffic that
-    /// may take the whole line.
+    /// may take the whole line, or if that carries nothing.
     pub part_mbps: f64,
     /// What it gets of that, in percent; `None` if that is not known.
     pub share_percent: Option<f64>,
@@ -47,9 +49,29 @@ pub struct Share {
 }
 
 impl Share {
+    /// One whose part is not known yet.
+    fn of(traffic: &str, application: &'static str, way: Direction, mbps: f64) -> Self {
+        Self {
+            traffic: traffic.to_owned(),
+            application,
+            mbps,
+            part_mbps: 0.0,
+            share_percent: None,
+            way,
+            half_width: None,
+            unfinished_mb: None,
+            missing: None,
+        }
+    }
+
     /// Its rate as a multiple of its part.
     pub(crate) fn of_part(&self) -> f64 {
         self.mbps / self.part_mbps
+    }
+
+    /// Is it due nothing, since it leaves the line to others?
+    pub(crate) fn yields(&self) -> bool {
+        self.missing == Some(YIELDS)
     }
 }
 
@@ -101,17 +123,65 @@ fn of_direction(scenario: &Scenario, rows: &Rows, way: Direction) -> Vec<Share> 
     let share = |(flow, part_mbit): (Flow<'_>, f64)| {
         let line_mbps = part_mbit / (flow.time.end - flow.time.start);
         let line_mbps = scenario.with_start_up_mbps(flow.entry, line_mbps);
-        let is_due = line_mbps > LEAST_MBPS || !scenario.yields(flow.entry);
+        let is_due = line_mbps > LEAST_MBPS;
         let part_mbps = line_mbps.min(flow.demand_mbps).max(f64::MIN_POSITIVE);
         // What takes turns with others has had a rate that the line carried.
         let least_mbps = if scenario.takes_turns(flow.entry) { flow.got.mbps } else { 0.0 };
         let part_mbps = if is_due { part_mbps.max(least_mbps) } else { 0.0 };
-        let missing = flow.got.missing.or((!is_due).then_some(YIELDS));
+        let nothing = if scenario.yields(flow.entry) { YIELDS } else { NO_LINE };
+        let missing = (!is_due).then_some(nothing).or(flow.got.missing);
         let percent = (100.0 * flow.got.mbps / part_mbps).min(100.0);
         let share_percent = Some(percent).filter(|_| missing.is_none());
         Share { part_mbps, share_percent, missing, ..flow.got }
     };
     flows.into_iter().zip(parts_mbit).map(share).collect()
+}
+
+/// What each film and each call with a control gets of the rate that its part of the line without bulk traffic makes of it, in
+/// percent: no choice of the household lowers what it is due.
+pub(crate) fn kept_percent(scenario: &Scenario, rows: &Rows, way: Direction) -> Vec<(String, f64)> {
+    let is_light = |row: &&Row| {
+        let entry = scenario.traffic.get(row.traffic());
+        entry.is_none_or(|entry| !entry.app.is_bulk())
+    };
+    let light = rows.flows.iter().filter(is_light).cloned().collect();
+    let light = Rows { flows: light, ..Rows::default() };
+    let all = scenario.traffic.iter();
+    let flows: Vec<Flow<'_>> =
+        all.filter_map(|(name, entry)| adapting(scenario, &light, name, entry, way)).collect();
+    let kept = |(flow, part_mbit): (&Flow<'_>, f64)| {
+        let (count, most_mbps) = scenario.adapting(flow.entry, way)?;
+        let part_mbps = part_mbit / flow.under_way_s / count;
+        let due_mbps = scenario.adapted_mbps(flow.entry, part_mbps.min(most_mbps));
+        let is_due = due_mbps > LEAST_MBPS;
+        is_due.then(|| (flow.got.traffic.clone(), (100.0 * flow.got.mbps / due_mbps).min(100.0)))
+    };
+    flows.iter().zip(parts_mbit(scenario, &light, &flows, way)).filter_map(kept).collect()
+}
+
+/// Films or calls of an entry, if their rates follow the line in this direction. Their own is that of one of them.
+fn adapting<'a>(
+    scenario: &'a Scenario,
+    rows: &Rows,
+    name: &str,
+    entry: &'a traffic::Entry,
+    way: Direction,
+) -> Option<Flow<'a>> {
+    let (count, most_mbps) = scenario.adapting(entry, way)?;
+    let from_s = entry.app.start_s().unwrap_or_default().max(scenario.metrics.from_s);
+    let time = from_s..scenario.duration_s;
+    let own = rows.flows.iter().find(|row| row.direction() == Some(way) && row.traffic() == name)?;
+    let mbps = match &entry.app {
+        AppSpec::Video(_) => own.number("video_rate_mbps"),
+        // Without a picture nothing of it is seen.
+        _ => own.number("picture_height_percent").and(own.number("throughput_mbps")),
+    };
+    let each = if matches!(entry.app, AppSpec::Video(_)) { 1.0 } else { count };
+    let got = Share::of(name, "", way, mbps.unwrap_or_default() / each);
+    let place = scenario.service_flow(name, entry, way);
+    let homes = f64::from(scenario.group(place.0).count);
+    let (under_way_s, demand_mbps) = (time.end - time.start, count * most_mbps);
+    (under_way_s > 0.0).then_some(Flow { entry, place, homes, time, under_way_s, demand_mbps, got })
 }
 
 fn flow<'a>(
@@ -149,17 +219,8 @@ fn flow<'a>(
         AppSpec::Torrent(_) => f64::INFINITY,
         _ => number("sent_bytes") * 8e-6 / under_way_s,
     };
-    let got = Share {
-        traffic: name.to_owned(),
-        application: entry.app.share_name(way)?,
-        mbps: number("rate_mbps"),
-        part_mbps: 0.0,
-        share_percent: None,
-        way,
-        half_width: None,
-        unfinished_mb,
-        missing,
-    };
+    let got = Share::of(name, entry.app.share_name(way)?, way, number("rate_mbps"));
+    let got = Share { unfinished_mb, missing, ..got };
     Some(Flow { entry, place, homes, time, under_way_s, demand_mbps, got })
 }
 

@@ -22,6 +22,9 @@ const ACCESS_MS: f64 = 10.0;
 /// Ten segments of 1448 bytes.
 const FIRST_WINDOW_MBIT: f64 = 0.11584;
 
+/// What headers of TCP, IP and Ethernet leave of a rate.
+const PAYLOAD: f64 = 1448.0 / 1518.0;
+
 /// A time from one instant to another, in s.
 pub type Span = std::ops::Range<f64>;
 
@@ -135,14 +138,40 @@ impl Scenario {
     pub fn with_start_up_mbps(&self, entry: &Entry, mbps: f64) -> f64 {
         let AppSpec::Transfer(app) = &entry.app else { return mbps };
         let Some(file_bytes) = app.file_bytes else { return mbps };
-        let links = self.core.values().flat_map(|both| Direction::BOTH.map(|way| both.of(way)));
-        let core_ms: f64 = links.flatten().map(|link| link.delay_ms).sum();
-        let server_ms = self.servers.get(&app.server).map_or(0.0, |server| server.delay_ms);
-        let rtt_s = (2.0 * server_ms + core_ms + ACCESS_MS) / 1e3;
         let files = f64::from(app.connections) * f64::from(self.group(self.group_of(entry)).count);
         let (mbit, each_mbps) = (file_bytes as f64 * 8e-6, mbps / files);
-        let doublings = (1.0 + mbit.min(each_mbps * rtt_s) / FIRST_WINDOW_MBIT).log2();
-        files * mbit / (mbit / each_mbps + (2.0 + doublings) * rtt_s)
+        let start_up_s = self.start_up_s(&app.server, 2.0, mbit, each_mbps);
+        files * mbit / (mbit / each_mbps + start_up_s)
+    }
+
+    /// What so many round trips and those in which the window doubles take before so much has a rate of its own.
+    fn start_up_s(&self, server: &str, round_trips: f64, mbit: f64, mbps: f64) -> f64 {
+        let links = self.core.values().flat_map(|both| Direction::BOTH.map(|way| both.of(way)));
+        let core_ms: f64 = links.flatten().map(|link| link.delay_ms).sum();
+        let server_ms = self.servers.get(server).map_or(0.0, |server| server.delay_ms);
+        let rtt_s = (2.0 * server_ms + core_ms + ACCESS_MS) / 1e3;
+        let doublings = (1.0 + mbit.min(mbps * rtt_s) / FIRST_WINDOW_MBIT).log2();
+        (round_trips + doublings) * rtt_s
+    }
+
+    /// How many there are of an entry whose rate follows the line in a direction, in all its homes, and the most that each
+    /// asks for, in Mbps. `None` for other traffic.
+    pub fn adapting(&self, entry: &Entry, way: Direction) -> Option<(f64, f64)> {
+        let (each, most_mbps) = match &entry.app {
+            AppSpec::Video(app) if way == Direction::Down => (app.viewers, app.top_mbps()),
+            AppSpec::VideoCall(app) if app.adapts() && app.direction.includes(way) => {
+                (1, app.max_mbps())
+            }
+            _ => return None,
+        };
+        Some((f64::from(each) * f64::from(self.group(self.group_of(entry)).count), most_mbps))
+    }
+
+    /// What one of them makes of a line that carries so many Mbps for it: a film stays at a level of its ladder.
+    pub fn adapted_mbps(&self, entry: &Entry, mbps: f64) -> f64 {
+        let AppSpec::Video(app) = &entry.app else { return mbps };
+        let mbps = PAYLOAD * mbps;
+        app.settled_mbps(|mbit| mbit / mbps + self.start_up_s(&app.server, 1.0, mbit, mbps))
     }
 
     /// When the first bulk traffic begins, in s; never without any.

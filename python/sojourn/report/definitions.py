@@ -67,15 +67,16 @@ DERIVED = Section(
         Definition(
             "kept_video_rate_percent",
             "%",
-            "Mean encoded rate of a video beside bulk traffic, over that without. Of several the "
-            "least.",
+            "Mean encoded rate of a video, over that of the level at which its player stays on its "
+            "max-min fair part of the line without bulk traffic. A router's shaper is no part of "
+            "the line. Of several the least.",
             "Hong 2015, section 3.2.2.1, videoPlaybackRate",
         ),
         Definition(
             "kept_call_rate_percent",
             "%",
-            "Mean rate of a video call with a control beside bulk traffic, over that without. Of "
-            "several and of both directions the least.",
+            "Mean rate of a video call with a control, over its greatest rate or, if that is less, "
+            "its part of the line, likewise. Of several and of both directions the least.",
         ),
         Definition(
             "added_delay_ms",

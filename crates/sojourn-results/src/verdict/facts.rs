@@ -11,17 +11,14 @@ use super::thresholds::{
     VIDEO_RATE, VIDEO_STALLED, VIDEO_START, queue_of,
 };
 use crate::metrics::read::{FEWEST_PACKETS, Row, Rows};
-use crate::metrics::{ByLoad, page_load, round_trips};
+use crate::metrics::{ByLoad, page_load, round_trips, with_given_up};
 use crate::scores::qoe::GAME_ACCESS_MS;
-use crate::shares::{SHORTEST_S, Share, transfers};
-use crate::words::grouped;
+use crate::shares::{SHORTEST_S, Share, kept_percent, transfers};
+use crate::words::{digits, grouped};
 use sojourn_engine::packet::Direction;
 use sojourn_engine::record::Part;
 use sojourn_scenario::apps::{AppSpec, Bulk};
 use sojourn_scenario::{Roles, Scenario, Unwatched, as_line, is_idle, line_of, traffic};
-
-/// What keeps a rate: an application, a traffic entry and a direction.
-pub(super) type Kept = (&'static str, String, &'static str);
 
 /// Values by their names.
 pub(super) type Values = BTreeMap<&'static str, Option<f64>>;
@@ -95,9 +92,6 @@ pub struct Facts {
     pub(super) transfers: Vec<Share>,
     /// The round trips of each game and call that measures them, by whether it is no game and by name.
     pub(super) round_trips: BTreeMap<(bool, String), ByLoad>,
-    /// The mean rate of each video since it has risen, and of each call with a control and each direction, in Mbps, by what
-    /// it is kept for.
-    pub(super) kept_mbps: BTreeMap<Kept, f64>,
     /// What its line carries.
     pub(super) carried_mbit: Vec<f64>,
     /// Where the time goes of what users notice.
@@ -113,17 +107,20 @@ pub struct Facts {
 impl Facts {
     /// The facts of a run of this scenario with these tables.
     pub fn of(scenario: &Scenario, rows: &Rows) -> Self {
+        let rows = &*with_given_up(scenario, rows);
         let (whole, half_s) = (scenario, scenario.half_s());
         let first_half = rows.first_half(half_s, whole.counted_s()).map(|rows| {
             Box::new(Self::of(&Scenario { duration_s: half_s, ..scenario.clone() }, &rows))
         });
         let mut transfers = transfers(scenario, rows);
         transfers.retain(|one| scenario.is_judged(&scenario.traffic[&one.traffic]));
+        let kept = kept_rates(scenario, rows);
         let idle_laws = idle_laws(scenario, rows);
         let seen = scenario.metrics.homes.as_deref().map(|homes| seen_from(scenario, rows, homes));
         let (scenario, rows) =
             seen.as_ref().map_or((scenario, rows), |(scenario, rows)| (scenario, rows));
-        let tests = APPLICATIONS.iter().flat_map(|one| tested(one, scenario, rows)).collect();
+        let tests = APPLICATIONS.iter().flat_map(|one| tested(one, scenario, rows));
+        let tests = tests.chain(kept).collect();
         let measures = MEASURES.iter().filter_map(|m| Some((m.key, m.value(scenario, rows)?)));
         Self {
             seed: scenario.seed,
@@ -139,7 +136,6 @@ impl Facts {
             tests,
             transfers,
             round_trips: round_trips(scenario, rows),
-            kept_mbps: rows.flows.iter().filter_map(kept_mbps).collect(),
             carried_mbit: scenario.carried_mbit(),
             causes: causes(scenario, rows),
             idle_laws,
@@ -172,15 +168,27 @@ fn is_queue(part: Part) -> bool {
     matches!(part, RouterQueue | ModemQueue | CmtsQueue | CoreQueue | ServerQueue)
 }
 
-/// The rate of a flow that follows the line.
-fn kept_mbps(row: &Row) -> Option<(Kept, f64)> {
-    let (traffic, way) = (row.traffic().to_owned(), row.direction()?.name());
-    if let Some(mbps) = row.number("video_rate_mbps") {
-        return Some(((VIDEO_RATE, traffic, way), mbps));
-    }
-    let is_controlled = row.number("picture_height_percent").is_some();
-    let mbps = row.number("throughput_mbps").filter(|_| is_controlled)?;
-    Some(((CALL_RATE, traffic, way), mbps))
+/// What films and calls whose rates follow the line keep of what that makes of them: of both directions the less.
+fn kept_rates(scenario: &Scenario, rows: &Rows) -> Vec<Tested> {
+    let all = Direction::BOTH.into_iter().flat_map(|way| kept_percent(scenario, rows, way));
+    let judged = all.filter(|(name, _)| scenario.is_judged(&scenario.traffic[name]));
+    let tested = |(traffic, percents): (String, Vec<f64>)| {
+        let is_film = matches!(scenario.traffic[&traffic].app, AppSpec::Video(_));
+        let application = if is_film { VIDEO_RATE } else { CALL_RATE };
+        let own = rows.flows.iter().filter(|row| row.traffic() == traffic);
+        let missing = own.filter_map(|row| unknown(application, scenario, row)).next();
+        let least = percents.into_iter().reduce(f64::min).filter(|_| missing.is_none());
+        let metric = Application::named(application).good[0].metric;
+        Tested {
+            application,
+            values: Values::from([(metric, least)]),
+            missing,
+            has_both_ends: false,
+            cut: None,
+            traffic,
+        }
+    };
+    grouped(judged).into_iter().map(tested).collect()
 }
 
 /// The traffic and the rows of one group of homes, with the queues that it shares.
@@ -233,7 +241,7 @@ fn tested(application: &Application, scenario: &Scenario, rows: &Rows) -> Vec<Te
         let is_loaded = loads(scenario).iter().any(|(way, _)| *way == direction);
         let Some(values) = queue_values(rows, direction, is_loaded) else { return Vec::new() };
         let films = rows.flows.iter().filter(|row| row.direction() == Some(direction));
-        let rising = |row| rising(scenario, row, scenario.counted_s() / 10.0);
+        let rising = |row| rising(scenario, row, scenario.counted_s() / 10.0, 0.1);
         let missing = films.filter(|_| !is_loaded).find_map(rising);
         // A film that rises makes a poor queue no better.
         let (traffic, has_both_ends) = (String::new(), true);
@@ -304,7 +312,7 @@ fn unknown(application: &str, scenario: &Scenario, row: &Row) -> Option<String> 
             let most_s = scenario.watched_s(name)? - SHORTEST_S;
             let wait_s = start_wait_s(scenario, row).filter(|wait_s| *wait_s <= SLOW_START_S)?;
             let short = || format!("traffic.{name} played for less than {SHORTEST_S} s");
-            (wait_s > most_s).then(short).or_else(|| rising(scenario, row, most_s))
+            (wait_s > most_s).then(short).or_else(|| rising(scenario, row, most_s, 1.0))
         }
         (AppSpec::Responsiveness(test), _) => {
             let is_loaded = row.direction().is_some_and(|way| app.loads(way));
@@ -325,16 +333,26 @@ fn unknown(application: &str, scenario: &Scenario, row: &Row) -> Option<String> 
     }
 }
 
-/// A video whose quality rises for longer than that.
-fn rising(scenario: &Scenario, row: &Row, most_s: f64) -> Option<String> {
+/// A video whose quality rises for longer than that, of which a run that is longer by a second allows so much more.
+fn rising(scenario: &Scenario, row: &Row, most_s: f64, each_s: f64) -> Option<String> {
     let AppSpec::Video(video) = &scenario.traffic.get(row.traffic())?.app else { return None };
     row.number("video_whole_rate_mbps")?;
-    let longer_s = (video.rises_until_s() + SHORTEST_S).max(2.0 * scenario.duration_s).ceil();
-    let is_over = row.number("video_rise_s").is_some_and(|rise_s| rise_s <= most_s);
-    let name = row.traffic();
-    (!is_over).then(|| {
-        format!("traffic.{name} is still starting: its quality rises; duration_s = {longer_s} may be enough")
-    })
+    let (name, duration_s) = (row.traffic(), scenario.duration_s);
+    let (state, longer_s) = match row.number("video_rise_s") {
+        Some(rise_s) if rise_s <= most_s => return None,
+        Some(rise_s) => {
+            let state = format!("rose for {} s, long beside this run", digits(rise_s));
+            (state, duration_s + (rise_s - most_s) / each_s)
+        }
+        None => {
+            let longer_s = (video.rises_until_s() + SHORTEST_S).max(2.0 * duration_s);
+            ("rises".to_owned(), longer_s)
+        }
+    };
+    let longer_s = longer_s.ceil();
+    Some(format!(
+        "traffic.{name} is still starting: its quality {state}; duration_s = {longer_s} may be enough"
+    ))
 }
 
 /// How long a video lets wait: until the end of the run at least if it never begins.

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::facts::{Facts, Kept, Tested, Values};
+use super::facts::{Facts, Tested, Values};
 use super::thresholds::{
     ADDED_DELAY, APPLICATIONS, Application, Grade, LOSSES, NAMED, PAGE, SAME, SHARE, Shown,
-    Threshold, UNDER_LOAD, kept_of,
+    Threshold, UNDER_LOAD,
 };
 use crate::letters::{A_PLUS_MS, letter};
 use crate::over_seeds::{Value, over_seeds};
@@ -255,7 +255,6 @@ pub(super) fn assess(runs: &[&Facts], idle: Option<&[&Facts]>) -> Vec<Assessment
 fn of(one: &'static Application, runs: &[&Facts], idle: Option<&[&Facts]>) -> Vec<Assessment> {
     match idle {
         Some(idle) if one.name == UNDER_LOAD => added_delays(one, runs, idle),
-        Some(idle) if kept_of(one.name).is_some() => kept_rates(one, runs, idle),
         _ => of_flows(one, runs),
     }
 }
@@ -282,20 +281,6 @@ fn added_delays(one: &'static Application, runs: &[&Facts], idle: &[&Facts]) -> 
         Some(single(one, &name.1, Some(added_ms).filter(|_| is_known), missing))
     };
     runs[0].round_trips.keys().filter_map(of_entry).collect()
-}
-
-/// By what films and calls keep of their rates.
-fn kept_rates(one: &'static Application, runs: &[&Facts], idle: &[&Facts]) -> Vec<Assessment> {
-    let tests = || runs.iter().chain(idle).flat_map(|facts| &facts.tests);
-    let own = || tests().filter(|test| Some(test.application) == kept_of(one.name));
-    let of_entry = |traffic: &String| {
-        let missing = own().find_map(|it| it.missing.clone().filter(|_| it.traffic == *traffic));
-        let kept = kept_rate_percent((one.name, traffic), runs, idle);
-        let kept = kept.filter(|_| missing.is_none());
-        let is_there = kept.is_some() || missing.is_some();
-        is_there.then(|| single(one, traffic, kept, missing))
-    };
-    distinct(own().map(|test| &test.traffic)).into_iter().filter_map(of_entry).collect()
 }
 
 /// By what was measured of flows, queues and transfers.
@@ -336,7 +321,7 @@ pub(super) fn worst_of(entries: &[Assessment]) -> Vec<Assessment> {
     };
     let is_worse = |one: &Assessment, than: &Assessment| {
         let [own, other] = [one, than].map(|it| (rank(it), it.level()));
-        own > other || own == other && than.is_ahead(one, one.graded.values[0].metric)
+        own > other || own == other && than.is_ahead(one, than.deciding().metric)
     };
     let worst = |of: &Application| {
         let own = entries.iter().filter(|one| one.application == of.name);
@@ -440,24 +425,4 @@ pub(super) fn round_trips(
     let added = means.reduce(f64::max).and_then(|most| Some(most - at_rest(0)?));
     let [down, up, both] = loads.map(|load| over(runs, load, 1));
     ([at_rest(1), down, up, both], added)
-}
-
-/// What a video or a call keeps of its mean rate, in percent: of both directions the less. One that shows nothing keeps
-/// nothing. `None` without any.
-fn kept_rate_percent(
-    (application, traffic): (&str, &str),
-    runs: &[&Facts],
-    idle: &[&Facts],
-) -> Option<f64> {
-    let mbps = |all: &[&Facts], name: &Kept| {
-        let own = all.iter().map(|facts| facts.kept_mbps.get(name).copied());
-        over_seeds(&own.collect::<Vec<_>>()).mean
-    };
-    let names = idle.iter().flat_map(|facts| facts.kept_mbps.keys());
-    let own = names.filter(|name| (name.0, &*name.1) == (application, traffic));
-    let kept = own.filter_map(|name| {
-        let had = mbps(idle, name).filter(|had| *had > 0.0)?;
-        Some(100.0 * mbps(runs, name).unwrap_or_default() / had)
-    });
-    kept.reduce(f64::min)
 }

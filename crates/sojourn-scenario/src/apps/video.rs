@@ -157,6 +157,39 @@ impl Parameters {
         (self.buffer_s / self.segment_s + 1e-9) as usize
     }
 
+    /// The rate of the level at which a viewer stays on a steady line on which a segment of so many Mbit takes so many s.
+    pub(crate) fn settled_mbps(&self, fetch_s: impl Fn(f64) -> f64) -> f64 {
+        let (chooser, levels_mbps) = (self.chooser(), self.levels_mbps());
+        let mu = |level: usize| self.segment_s / fetch_s(levels_mbps[level] * self.segment_s);
+        let mut level = self.first();
+        for _ in 0..2 * levels_mbps.len() {
+            level = chooser.next(level, mu(level));
+        }
+        levels_mbps[level]
+    }
+
+    pub(crate) fn top_mbps(&self) -> f64 {
+        self.levels_mbps().iter().copied().fold(0.0, f64::max)
+    }
+
+    /// The level of the first segment.
+    fn first(&self) -> usize {
+        let top = self.levels_mbps().len() - 1;
+        match self.adaptation {
+            Adaptation::FetchTime => top.min(self.first_level as usize - 1),
+            Adaptation::AlwaysTop => top,
+        }
+    }
+
+    fn chooser(&self) -> Chooser {
+        Chooser {
+            up_above: 1.0 + greatest_step(self.levels_mbps()),
+            down_below: self.down_below,
+            ladder_mbps: self.levels_mbps().to_vec(),
+            adaptation: self.adaptation,
+        }
+    }
+
     /// When the quality of the last viewer has stopped rising, in s from the start of the run, if it rises with each
     /// segment, of which one is requested in each segment's time.
     pub fn rises_until_s(&self) -> f64 {
@@ -175,27 +208,16 @@ impl AppParameters for Parameters {
     own_tcp!();
 
     fn start(&self, server: &dyn Fn(&str) -> u16) -> App {
-        let levels_mbps = self.levels_mbps();
-        let top = levels_mbps.len() - 1;
-        let first = match self.adaptation {
-            Adaptation::FetchTime => top.min(self.first_level as usize - 1),
-            Adaptation::AlwaysTop => top,
-        };
         Video {
             server: server(&self.server),
-            bytes: levels_mbps.iter().map(|mbps| self.bytes(*mbps)).collect(),
-            chooser: Chooser {
-                up_above: 1.0 + greatest_step(levels_mbps),
-                down_below: self.down_below,
-                ladder_mbps: levels_mbps.to_vec(),
-                adaptation: self.adaptation,
-            },
+            bytes: self.levels_mbps().iter().map(|mbps| self.bytes(*mbps)).collect(),
+            chooser: self.chooser(),
             segment: Time::from_secs_f64(self.segment_s),
             start_segments: self.start_segments as usize,
             wanted: self.wanted(),
             request_bytes: self.request_bytes,
             agenda: Agenda::new(self.viewers, self.start_s, self.start_spread_s),
-            viewers: (0..self.viewers).map(|_| Viewer::new(first)).collect(),
+            viewers: (0..self.viewers).map(|_| Viewer::new(self.first())).collect(),
         }
         .into()
     }

@@ -154,7 +154,7 @@ impl Parameters {
         self.control != Control::None
     }
 
-    fn max_mbps(&self) -> f64 {
+    pub(crate) fn max_mbps(&self) -> f64 {
         self.max_mbps.unwrap_or_else(|| self.picture.most_bps(self.layers) / 1e6)
     }
 

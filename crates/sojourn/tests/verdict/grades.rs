@@ -229,19 +229,17 @@ fn a_video_whose_quality_rises_has_no_grade() {
     assert!(run(90.0, 40.0).iter().all(|(grade, _)| grade.is_some()));
 }
 
-/// A film that adapts does not stall: what it loses is its rate.
+/// A film that adapts does not stall: what it loses is its rate. Its line gives it all, whatever the household chooses.
 #[test]
-fn a_video_keeps_its_rate_beside_bulk_traffic_or_is_not_good() {
-    let of = |traffic: &str, mbps: Option<f64>| {
+fn a_video_keeps_its_rate_or_is_not_good() {
+    let of = |mbps: Option<f64>, more: &str| {
         let flow = row(&json!({"traffic": "v", "quality": "video", "direction": "down",
             "video_stalled_percent": 0.0, "video_start_wait_s": 1.0, "video_rate_mbps": mbps}));
-        let video = "traffic.v = { kind = 'video', server = 'near' }";
-        let upload = rate("upload", "up", 4.0);
-        let flows = if traffic.is_empty() { vec![flow] } else { vec![flow, upload] };
-        let rows = Rows { flows, ..Rows::default() };
-        Facts::of(&scenario(&format!("{video}\n{traffic}")), &rows)
+        let video = "traffic.v = { kind = 'video', server = 'near', ladder_mbps = [8] }";
+        let rows = Rows { flows: vec![flow, rate("upload", "up", 4.0)], ..Rows::default() };
+        let facts = Facts::of(&scenario(&format!("{video}\n{UPLOAD}\n{more}")), &rows);
+        named(&alone(&facts).groups[0].assessments, "video rate").unwrap().grade
     };
-    let idle = of("", Some(8.0));
     for (mbps, grade) in [
         (Some(7.3), Grade::Good),
         (Some(4.9), Grade::Fair),
@@ -250,11 +248,26 @@ fn a_video_keeps_its_rate_beside_bulk_traffic_or_is_not_good() {
         (Some(0.7), Grade::Fails),
         (None, Grade::Fails),
     ] {
-        let loaded = of(UPLOAD, mbps);
-        let found = verdict(&[group("", &loaded), group("idle line", &idle)], &[]);
-        let video = found.groups[0].assessments.iter().find(|one| one.application == "video rate");
-        assert_eq!(video.unwrap().grade, Some(grade), "{mbps:?}");
-        assert!(found.groups[1].assessments.iter().all(|one| one.application != "video rate"));
+        assert_eq!(of(mbps, ""), Some(grade), "{mbps:?}");
+        assert_eq!(of(mbps, "router.downstream = { rate_mbps = 1 }"), Some(grade));
+        assert_eq!(of(mbps, "downstream.queue.limit_bytes = 3000"), Some(grade));
+    }
+}
+
+/// A film is due the level at which its player stays on the line: it goes up where a segment comes in less than 1 / 2.07 of
+/// its time (the steps of the ladder), so that 20 Mbps hold 11.6 and 24.5 are needed for 16.8.
+#[test]
+fn a_video_is_due_the_level_of_its_line() {
+    for (down_mbps, due_mbps) in [(3, 1.6), (20, 11.6), (24, 11.6), (27, 16.8), (500, 16.8)] {
+        let set = format!("downstream.sustained_mbps={down_mbps}");
+        let scenario = scenario_of("traffic.v = { kind = 'video', server = 'near' }", &[&set]);
+        let flow = json!({"traffic": "v", "quality": "video", "direction": "down",
+            "video_rate_mbps": due_mbps / 2.0});
+        let rows = Rows { flows: vec![row(&flow)], ..Rows::default() };
+        let found = alone(&Facts::of(&scenario, &rows));
+        let kept = named(&found.groups[0].assessments, "video rate").unwrap();
+        let percent = kept.values["kept_video_rate_percent"].unwrap();
+        assert!((percent - 50.0).abs() < 1e-9, "{down_mbps}: {percent}");
     }
 }
 

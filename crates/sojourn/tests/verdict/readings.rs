@@ -316,32 +316,22 @@ fn a_letter_is_that_of_what_load_adds_at_the_end_that_is_slower() {
 }
 
 #[test]
-fn of_several_films_the_one_counts_that_keeps_least_of_what_it_had() {
-    let of = |rates: [Option<f64>; 2], bulk: &str| {
+fn of_several_films_the_one_counts_that_keeps_least_of_what_it_is_due() {
+    let films = [("v", 8), ("w", 4)].map(|(name, mbps)| {
+        format!("traffic.{name} = {{ kind = 'video', server = 'near', ladder_mbps = [{mbps}] }}")
+    });
+    for (rates, want) in [
+        ([Some(8.0), Some(3.0)], 75.0),
+        ([Some(4.0), Some(4.0)], 50.0),
+        ([Some(4.0), None], 0.0),
+    ] {
         let film = |(name, mbps)| {
             flow(name, "down", &json!({"quality": "video", "video_rate_mbps": mbps}))
         };
-        let mut flows: Vec<Row> = ["v", "w"].into_iter().zip(rates).map(film).collect();
-        if !bulk.is_empty() {
-            flows.push(rate("upload", "up", 5.0));
-        }
-        let films = ["v", "w"]
-            .map(|name| format!("traffic.{name} = {{ kind = 'video', server = 'near' }}"));
-        let text = format!("{}\n{bulk}", films.join("\n"));
-        of_flows(&text, flows)
-    };
-    for (idle, loaded, want) in [
-        ([8.0, 4.0], [Some(8.0), Some(3.0)], Some(75.0)),
-        ([8.0, 4.0], [Some(4.0), Some(4.0)], Some(50.0)),
-        ([8.0, 4.0], [Some(4.0), None], Some(0.0)),
-        // One that shows nothing on an idle line has nothing to keep.
-        ([8.0, 0.0], [Some(4.0), Some(0.0)], Some(50.0)),
-        ([0.0, 0.0], [Some(4.0), Some(4.0)], None),
-    ] {
-        let (idle, loaded) = (of(idle.map(Some), ""), of(loaded, UPLOAD));
-        let found = verdict(&[group("", &loaded), group("idle line", &idle)], &[]);
-        let rate = named(&found.groups[0].assessments, "video rate");
-        assert_eq!(rate.map(|one| one.values["kept_video_rate_percent"].unwrap()), want);
+        let flows = ["v", "w"].into_iter().zip(rates).map(film).collect();
+        let found = alone(&of_flows(&films.join("\n"), flows));
+        let rate = named(&found.groups[0].assessments, "video rate").unwrap();
+        assert_eq!(rate.values["kept_video_rate_percent"], Some(want));
     }
 }
 
