@@ -168,10 +168,17 @@ fn answer(question: &Question<'_, '_>) -> Answer {
 
 /// In what the best has a worse grade than the reference, and who has not.
 fn price(question: &Question<'_, '_>, best: usize, against: usize, others: &[usize]) -> Vec<Price> {
-    let better = |one, other| if question.is_before(other, one) { other } else { one };
     let of_use = |(application, is_watched): (&'static str, bool)| {
         let grade = |setting: usize| question.all[setting].grade(application);
         let (from, to) = (grade(against)?, grade(best)?);
+        let has_more = |one: usize, than: usize| {
+            let [one, than] = [one, than].map(|it| question.all[it].assessment(application));
+            let [one, than] = [one?, than?];
+            let levels = than.level().cmp(&one.level());
+            let is_ahead = one.is_ahead(than, one.graded.values[0].metric);
+            Some(levels.is_gt() || levels.is_eq() && is_ahead)
+        };
+        let better = |one, other| if has_more(other, one) == Some(true) { other } else { one };
         let keeps = |one: &usize| grade(*one).is_some_and(|it| it <= from);
         let others = others.iter().copied().filter(|_| !is_watched);
         let alternative = others.filter(keeps).reduce(better);
@@ -197,7 +204,7 @@ fn graded(one: &Judged<'_>, all: &[Judged<'_>]) -> Graded {
         assessments: one.assessments.clone(),
         transfers: one.transfers.iter().map(transfer).collect(),
         over_idle_line: own.iter().filter_map(more).collect(),
-        round_trip: RoundTrip::of(one, idle_line, all).filter(|_| !one.is_idle_line),
+        round_trip: RoundTrip::of(one, idle_line).filter(|_| !one.is_idle_line),
         measures: own,
         causes: one.group.causes().iter().map(Cause::sentence).collect(),
     }

@@ -116,14 +116,15 @@ impl<'a, 'b> Question<'a, 'b> {
         !measure.of.bulk.is_empty() && !its.any(is_graded)
     }
 
-    /// The rates of which another line has more than the best, with the setting that has most.
+    /// The rates of which another line has more than each of the best, with the setting that has most.
     pub(super) fn lost_rates(&self, best: &[usize]) -> Vec<(&'static Measure, usize)> {
         let of = |setting: usize| self.all[setting].group;
         let lost = |measure: &'static Measure| {
             let mbps = |one: &usize| of(*one).mean(measure.key).unwrap_or_default();
             let most = self.rivals(best).into_iter().max_by(|a, b| mbps(a).total_cmp(&mbps(b)))?;
-            let (from, to) = of(best[0]).named_difference(measure, of(most))?;
-            (to < from).then_some((measure, most))
+            let differs = |one: &usize| of(*one).named_difference(measure, of(most));
+            let is_less = |one: &usize| differs(one).is_some_and(|(from, to)| to < from);
+            best.iter().all(is_less).then_some((measure, most))
         };
         let rates = MEASURES.iter().filter(|one| self.is_rate(one, best[0]));
         rates.filter_map(lost).filter(|_| self.is_between_lines()).collect()
@@ -150,6 +151,12 @@ impl<'a, 'b> Question<'a, 'b> {
     pub(super) fn share(&self, setting: usize, component: &Component<'_>) -> Option<&'a Share> {
         let is_it = |one: &&Share| (one.application, &*one.traffic) == *component;
         self.all[setting].transfers.iter().find(is_it)
+    }
+
+    /// Is it due nothing, since it leaves the line to others?
+    pub(super) fn yields(&self, component: &Component<'_>) -> bool {
+        let mut shares = self.settings.iter().filter_map(|one| self.share(*one, component));
+        shares.any(Share::yields)
     }
 
     pub(super) fn level(&self, setting: usize, component: &Component<'_>) -> Option<Level> {
@@ -187,17 +194,14 @@ impl<'a, 'b> Question<'a, 'b> {
         all.filter(|(_, one)| is_first(one)).map(|(setting, _)| *setting).collect()
     }
 
-    /// Is one setting before another?
-    pub(super) fn is_before(&self, one: usize, other: usize) -> bool {
-        self.are_ordered(&self.standing(one), &self.standing(other))
-    }
-
     /// Is the first before the other? Fewer uses that fail decide, then fewer poor, then fewer fair ones; with equal
     /// counts, being nowhere behind and somewhere ahead. What is known of one of them alone may be anything in the other.
     fn are_ordered(&self, one: &Standing, other: &Standing) -> bool {
         let place = self.deciding(one, other);
         let grades = |of: &Standing| -> Vec<Option<Grade>> {
-            let all = place.clone().map(|at| (self.components[at].0, of[at]));
+            // What yields hides no grade of the others.
+            let key = |at: usize| (self.components[at].0, self.yields(&self.components[at]));
+            let all = place.clone().map(|at| (key(at), of[at]));
             let worst = |(_, own): (_, Vec<Option<Level>>)| {
                 own.into_iter().collect::<Option<Vec<_>>>()?.into_iter().max().map(|it| it.0)
             };

@@ -10,7 +10,7 @@ use super::order::{Answer, Question};
 use super::thresholds::{Application, GAME, Grade, NAMED, Shown};
 use crate::shares::Share;
 use crate::words::{
-    apart, around, capitalised, digits, distinct, factor, from_to, grouped, joined, listed,
+    apart, around, capitalised, digits, distinct, factor, grouped, joined, listed,
 };
 use sojourn_engine::packet::Direction;
 use sojourn_scenario::apps::Bulk;
@@ -43,7 +43,7 @@ pub(super) fn sentences(question: &Question<'_, '_>, answer: &Answer) -> Vec<Str
 /// Settings by their names, or how many they are.
 pub(super) fn names(settings: &[&Judged<'_>]) -> String {
     match settings.len() {
-        0..=NAMED_AT_MOST => joined(settings.iter().map(|one| one.name())),
+        0..=NAMED_AT_MOST => joined(distinct(settings.iter().map(|one| one.name()))),
         several => format!("{several} settings"),
     }
 }
@@ -148,8 +148,8 @@ fn decided(question: &Question<'_, '_>, best: usize, other: usize) -> Option<Str
         let small = changed.map(|([said, _], is_worse, ..)| (said, is_worse));
         let mut changes = graded_clauses(behind, &[ahead]).into_iter().chain(small);
         let change = changes.find(|(_, is_worse)| !is_worse).map(|(said, _)| said);
-        let it = change.unwrap_or_else(|| format!("{} decides", behind.graded.noun));
-        format!("Against {}, which is better in more columns, {it}.", question.all[other].name())
+        let it = change.unwrap_or_else(|| behind.graded.noun.to_owned());
+        format!("What decides against {}: {it}.", question.all[other].name())
     })
 }
 
@@ -171,10 +171,7 @@ fn front(question: &Question<'_, '_>, best: &[usize]) -> String {
     let all = |component: &Component<'_>| -> Vec<&Assessment> {
         best.iter().filter_map(|one| question.of(*one, component)).collect()
     };
-    let yields = |component: &Component<'_>| {
-        let mut shares = best.iter().filter_map(|one| question.share(*one, component));
-        shares.any(|share| share.part_mbps == 0.0)
-    };
+    let yields = |component: &Component<'_>| question.yields(component);
     let clause = |setting: &usize| {
         let ahead = |component: &Component<'_>| {
             let own = question.of(*setting, component)?;
@@ -196,7 +193,7 @@ fn front(question: &Question<'_, '_>, best: &[usize]) -> String {
         // What yields by choice is due nothing, and no grade says how much it should give up.
         let has = |component: &Component<'_>| {
             let own = question.share(*setting, component)?;
-            let verb = if own.part_mbps > 0.0 { "has" } else { "yields and has" };
+            let verb = if own.yields() { "yields and has" } else { "has" };
             Some(format!("{} {verb} {} Mbps", all(component).first()?.noun(), digits(own.mbps)))
         };
         let has = question.components.iter().filter(|one| yields(one)).filter_map(has);
@@ -215,7 +212,7 @@ fn front(question: &Question<'_, '_>, best: &[usize]) -> String {
     let are_known = question.components.iter().all(is_known);
     let decides = if are_known { " What matters most decides." } else { "" };
     format!(
-        "No setting does best at everything. None is before any of these: {}.{decides}",
+        "No setting does best at everything. These are in front: {}.{decides}",
         said.join("; ")
     )
 }
@@ -262,19 +259,44 @@ fn changes(question: &Question<'_, '_>, best: &[usize], reference: usize) -> Vec
     // A queue that something watches is named where it decides, and where it is worse.
     let decides = changes.iter().all(|(_, is_worse)| *is_worse);
     changes.extend(of(true).into_iter().filter(|(_, is_worse)| decides || *is_worse));
-    let [now, before] = [best[0], reference].map(|number| &question.all[number]);
     let is_game = |one: &&Component<'_>| one.0 == GAME;
     let is_game_told = question.components.iter().filter(is_game).any(|it| !graded(it).is_empty());
     let is_new = |one: &&Measure| !is_game_told || !one.key.starts_with(GAME);
-    let is_rate = |one: &&Measure| question.is_rate(one, best[0]);
-    let others = MEASURES.iter().filter(|one| one.of.headline && !is_rate(one));
-    let named = MEASURES.iter().filter(is_rate).chain(others).filter(is_new);
-    let clauses = named.filter_map(|measure| {
-        let (from, to) = now.group.named_difference(measure, before.group)?;
-        Some((change(measure.label, from, to, &measure.unit_after()), measure.is_worse(from, to)))
-    });
-    changes.extend(clauses.take(DIFFERENCES_AT_MOST));
+    let is_rate = |one: &Measure| question.is_rate(one, best[0]);
+    let of_all = |measure: &Measure| change(question, best, reference, measure);
+    // A rate with a grade is a price too where that is still the same.
+    let is_told = |one: &Measure| {
+        let mut own = question.components.iter().filter(|it| it.0 == one.of.bulk);
+        own.any(|it| !graded(it).is_empty())
+    };
+    let is_price = |one: &&Measure| !one.of.bulk.is_empty() && !is_rate(one) && !is_told(one);
+    let prices = MEASURES.iter().filter(is_price).filter_map(of_all).filter(|one| one.1);
+    let rates = MEASURES.iter().filter(|one| is_rate(one)).filter(is_new).filter_map(of_all);
+    let others = MEASURES.iter().filter(|one| one.of.headline && one.of.bulk.is_empty());
+    let others = others.filter(is_new).filter_map(of_all);
+    changes.extend(rates.chain(prices).chain(others).take(DIFFERENCES_AT_MOST));
     changes
+}
+
+/// A measure that is more with each of the best than with the reference, or less with each.
+fn change(
+    question: &Question<'_, '_>,
+    best: &[usize],
+    reference: usize,
+    measure: &Measure,
+) -> Option<Change> {
+    let of = |number: usize| question.all[number].group;
+    let differences = best.iter().map(|one| of(*one).named_difference(measure, of(reference)));
+    let all: Vec<(f64, f64)> = differences.collect::<Option<_>>()?;
+    let (from, to) = all[0];
+    let texts = apart(&Vec::from_iter([from].into_iter().chain(all.iter().map(|one| one.1))));
+    let verb = if to < from { "falls" } else { "rises" };
+    let values = joined(distinct(texts[1..].iter().cloned()));
+    let (what, unit) = (measure.label, measure.unit_after());
+    let are_alike = all.iter().all(|one| (one.1 < one.0) == (to < from));
+    are_alike.then(|| {
+        (format!("{what} {verb} from {} to {values}{unit}", texts[0]), measure.is_worse(from, to))
+    })
 }
 
 /// A value that is another with other settings: as a clause and behind its application, whether it is worse, whether it is
@@ -334,11 +356,6 @@ pub(super) fn graded_clauses(before: &Assessment, after: &[&Assessment]) -> Vec<
     let is_better = first.as_ref().is_some_and(|(_, is_worse)| !is_worse);
     let worse = changed.iter().find(|one| one.1 && one.2).filter(|_| is_better);
     first.into_iter().chain(worse.map(plain)).collect()
-}
-
-fn change(what: &str, from: f64, to: f64, unit: &str) -> String {
-    let verb = if to < from { "falls" } else { "rises" };
-    format!("{what} {verb} {}{unit}", from_to(from, to))
 }
 
 /// The bulk traffic as the subject of a sentence, and whether it is several.

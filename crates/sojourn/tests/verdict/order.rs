@@ -68,7 +68,7 @@ fn what_is_within_a_step_is_alike_and_what_is_ahead_elsewhere_is_no_better() {
     assert_eq!(found.answers[0].best, [0, 1]);
     assert!(!found.answers[0].is_alike && found.best.is_none());
     assert!(found.sentences[0].starts_with(
-        "No setting does best at everything. None is before any of these: a, ahead in the game (RTT p90 25.0 ms); b, ahead in the upload ("
+        "No setting does best at everything. These are in front: a, ahead in the game (RTT p90 25.0 ms); b, ahead in the upload ("
     ), "{found:?}");
 }
 
@@ -281,7 +281,7 @@ fn what_fails_with_all_settings_is_said() {
             ((1.5, 0.0, 25.0), 6.0),
             (GOOD_GAME, 4.0),
             "6.00",
-            "No setting does best at everything. None is before any of these: ",
+            "No setting does best at everything. These are in front: ",
         ),
     ] {
         let found = first(&of(a.0, a.1), &of(b.0, b.1));

@@ -383,8 +383,7 @@ fn names_what_decides(found: &Verdict) {
         MEASURES.iter().filter(|one| is_better(one, ahead, behind)).count()
     };
     for other in found.answers.iter().flat_map(|one| &one.settings).copied() {
-        let start =
-            format!("Against {}, which is better in more columns, ", found.groups[other].name);
+        let start = format!("What decides against {}: ", found.groups[other].name);
         let said = found.sentences.iter().find(|one| one.starts_with(&start));
         let is_meant = !found.alike.contains(&other) && found.reference != Some(other);
         let are_more = count(other, best) > count(best, other);
@@ -428,7 +427,7 @@ fn has_an_advantage(found: &Verdict) {
 /// What each of several different best ones is said to be ahead in is better with it than with another of them.
 fn quotes_advantages(found: &Verdict) {
     let [answer] = &found.answers[..] else { return };
-    let Some((_, said)) = found.sentences[0].split_once("None is before any of these: ") else {
+    let Some((_, said)) = found.sentences[0].split_once("These are in front: ") else {
         return;
     };
     for (clause, setting) in said.split("; ").zip(&answer.best) {
