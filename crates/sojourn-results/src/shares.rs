@@ -170,7 +170,8 @@ fn adapting<'a>(
     let (count, most_mbps) = scenario.adapting(entry, way)?;
     let from_s = entry.app.start_s().unwrap_or_default().max(scenario.metrics.from_s);
     let time = from_s..scenario.duration_s;
-    let own = rows.flows.iter().find(|row| row.direction() == Some(way) && row.traffic() == name)?;
+    let own =
+        rows.flows.iter().find(|row| row.direction() == Some(way) && row.traffic() == name)?;
     let mbps = match &entry.app {
         AppSpec::Video(_) => own.number("video_rate_mbps"),
         // Without a picture nothing of it is seen.

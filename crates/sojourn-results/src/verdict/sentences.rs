@@ -9,9 +9,7 @@ use super::measures::{MEASURES, Measure};
 use super::order::{Answer, Question};
 use super::thresholds::{Application, GAME, Grade, NAMED, Shown};
 use crate::shares::Share;
-use crate::words::{
-    apart, around, capitalised, digits, distinct, factor, grouped, joined, listed,
-};
+use crate::words::{apart, around, capitalised, digits, distinct, factor, grouped, joined, listed};
 use sojourn_engine::packet::Direction;
 use sojourn_scenario::apps::Bulk;
 
@@ -211,10 +209,7 @@ fn front(question: &Question<'_, '_>, best: &[usize]) -> String {
     };
     let are_known = question.components.iter().all(is_known);
     let decides = if are_known { " What matters most decides." } else { "" };
-    format!(
-        "No setting does best at everything. These are in front: {}.{decides}",
-        said.join("; ")
-    )
+    format!("No setting does best at everything. These are in front: {}.{decides}", said.join("; "))
 }
 
 /// All settings do equally well, or lines differ in rates alone.

@@ -74,7 +74,7 @@ fn a_direction_without_load_has_no_round_trip() {
         let found = verdict(&[group("", &one), idle_line], &[]).groups;
         let is_idle = found[1].is_idle_line;
         assert_eq!(found[1].round_trip.is_none(), is_idle);
-        let trip = found[0].round_trip.unwrap();
+        let trip = found[0].round_trip.clone().unwrap();
         assert_eq!(trip.letter, is_idle.then_some("A+"));
         [trip.idle_ms, trip.downloading_ms, trip.uploading_ms, trip.both_ms]
     };

@@ -90,6 +90,10 @@ fn assessed(traffic: &str, sets: &[&str], rows: &Rows) -> Vec<Assessment> {
     alone(&Facts::of(&scenario_of(traffic, sets), rows)).groups.remove(0).assessments
 }
 
+fn named<'a>(all: &'a [Assessment], name: &str) -> Option<&'a Assessment> {
+    all.iter().find(|one| one.application == name)
+}
+
 fn only(facts: &Facts) -> Assessment {
     alone(facts).groups.remove(0).assessments.remove(0)
 }

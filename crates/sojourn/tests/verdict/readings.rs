@@ -3,10 +3,6 @@
 use super::*;
 use sojourn::results::verdict::Transfer;
 
-fn named<'a>(all: &'a [Assessment], name: &str) -> Option<&'a Assessment> {
-    all.iter().find(|one| one.application == name)
-}
-
 #[test]
 fn a_call_is_as_good_as_its_worse_end() {
     let end = |way, mos, late, loss| {
@@ -320,11 +316,9 @@ fn of_several_films_the_one_counts_that_keeps_least_of_what_it_is_due() {
     let films = [("v", 8), ("w", 4)].map(|(name, mbps)| {
         format!("traffic.{name} = {{ kind = 'video', server = 'near', ladder_mbps = [{mbps}] }}")
     });
-    for (rates, want) in [
-        ([Some(8.0), Some(3.0)], 75.0),
-        ([Some(4.0), Some(4.0)], 50.0),
-        ([Some(4.0), None], 0.0),
-    ] {
+    for (rates, want) in
+        [([Some(8.0), Some(3.0)], 75.0), ([Some(4.0), Some(4.0)], 50.0), ([Some(4.0), None], 0.0)]
+    {
         let film = |(name, mbps)| {
             flow(name, "down", &json!({"quality": "video", "video_rate_mbps": mbps}))
         };
@@ -370,4 +364,32 @@ fn what_is_half_known_is_poor_or_has_no_grade() {
         let few = "fewer than 50 packets of traffic.x arrived";
         assert_eq!(game.summary == few, want.is_none() && traffic == GAME);
     }
+}
+
+/// A line that stops drops nothing. Of 50 packets a second 1 000 had come when it stopped, 20 s before the end: what was sent
+/// in the last 0.4 s may still come, and 980 of 1 980 are given up.
+#[test]
+fn what_never_comes_is_lost() {
+    for (delivered, summary) in [
+        (1_980, "0.00 % are lost"),
+        (1_979, "0.05 % are lost"),
+        (1_000, "49.49 % are lost"),
+        (0, "100.00 % are lost"),
+    ] {
+        let game = json!({"sent_packets": 2_000, "delivered_packets": delivered, "rtt_p90_ms": 24.0,
+            "over_20_ms_access_percent": 0.0, "over_80_ms_round_trip_percent": 0.0, "loss_percent": 0.0});
+        let rows = Rows { flows: both_ways("x", "game", &game), ..Rows::default() };
+        let found = &assessed(GAME, &["duration_s=40"], &rows)[0];
+        assert!(found.summary.contains(summary), "{delivered}: {}", found.summary);
+    }
+}
+
+/// Nothing is due on a line that carries nothing, and a share of nothing is none.
+#[test]
+fn a_line_that_carries_nothing_gives_no_grade() {
+    let text = format!("{UPLOAD}\nupstream.ranging_outages = [{{ start_s = 0, length_s = 1000 }}]");
+    let found = alone(&of_flows(&text, vec![rate("upload", "up", 0.0002)]));
+    let upload = named(&found.groups[0].assessments, "upload").unwrap();
+    assert_eq!((upload.grade, found.groups[0].transfers[0].grade), (None, None));
+    assert!(upload.summary.starts_with("the line carries nothing in the time of traffic.upload"));
 }

@@ -38,7 +38,7 @@ fn of_load(one: &Graded) -> (Vec<f64>, Vec<Option<Grade>>) {
     let rates = one.measures.iter().filter(|(key, _)| key.ends_with("mbps"));
     let rates = rates.filter_map(|(_, value)| value.mean);
     let shares = one.transfers.iter().filter_map(|one| one.share.share_percent);
-    let RoundTrip { downloading_ms, uploading_ms, both_ms, .. } = one.round_trip.unwrap();
+    let RoundTrip { downloading_ms, uploading_ms, both_ms, .. } = one.round_trip.clone().unwrap();
     let trips = [downloading_ms, uploading_ms, both_ms].into_iter().flatten();
     let grades = one.transfers.iter().map(|one| one.grade).collect();
     (rates.chain(shares).chain(trips).collect(), grades)
@@ -54,7 +54,7 @@ at_random! {
         let (way, has_stop) = (if is_up { "up" } else { "down" }, KINDS[kind].1);
         let alone = judged(kind, way, 0, 12, u32::from(has_stop));
         let later = judged(kind, way, before_s, 12, u32::from(has_stop));
-        let trip = later.round_trip.unwrap();
+        let trip = later.round_trip.clone().unwrap();
         let is_of = [trip.downloading_ms, trip.uploading_ms, trip.both_ms].map(|ms| ms.is_some());
         prop_assert_eq!(is_of, [!is_up, is_up, false], "{:?}", trip);
         let (first, shifted) = (of_load(&alone), of_load(&later));
@@ -115,7 +115,7 @@ fn loads_one_after_another_are_measured_one_by_one() {
          traffic.down = { kind = 'transfer', direction = 'down', start_s = 14, stop_s = 25 }",
     );
     let one = &found.groups[0];
-    let trip = one.round_trip.unwrap();
+    let trip = one.round_trip.clone().unwrap();
     // Full buffers are 200 and 50 ms, in which CUBIC leaves up to three tenths free.
     let between = |ms: Option<f64>, queue_ms: f64| {
         let queued_ms = ms.unwrap() - trip.idle_ms.unwrap();
