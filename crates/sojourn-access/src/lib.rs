@@ -47,7 +47,7 @@ use sojourn_input::problem::{Faults, Warning};
 
 /// Definitions of all series that access networks show beside those of their queues.
 pub fn series() -> Vec<Definition> {
-    [docsis::shared_channel::SERIES, docsis::modem::SERIES].concat()
+    [docsis::map_channel::SERIES, docsis::modem::SERIES].concat()
 }
 
 /// Which homes of a site are built.
@@ -170,7 +170,7 @@ pub trait AccessNetwork {
         Vec::new()
     }
     /// Time series of the shared upstream channel, if there is one.
-    fn channel_series(&self) -> Vec<&Series> {
+    fn channel_series(&self) -> Vec<(String, &Series)> {
         Vec::new()
     }
     /// The propagation delay between a home and the network's far end, one way.

@@ -75,6 +75,10 @@ pub struct Upstream {
     #[serde(default)]
     #[schemars(range(min = 1.0, max = 12.0))]
     pub profile_bits: Option<f64>,
+    /// The channels of `upstream_channel.bonded` on which this modem sends: its bonding group. Default: all of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("maxItems" = 64))]
+    pub bonding_group: Vec<String>,
     /// Times in which the modem has lost its ranging. It sends nothing, not even requests, and
     /// packets wait in its queues. Default: none.
     #[serde(default)]

@@ -97,8 +97,16 @@ impl Scenario {
     pub fn channel_mbps(&self, group: &Group<'_>, way: Direction) -> Option<f64> {
         match way {
             Direction::Up if matches!(group.upstream.modem, ModemSpec::SharedChannel) => {
-                let channel = self.upstream_channel_of(group);
-                Some(Framing::of(&channel).greatest_mbps(channel.least_region()))
+                let of = |channel: &UpstreamChannel| {
+                    Framing::of(channel).greatest_mbps(channel.least_region())
+                };
+                let table = &self.upstream_channel;
+                if !table.bonded.is_empty() {
+                    return Some(
+                        table.group(&group.upstream.bonding_group).map(|one| of(&one)).sum(),
+                    );
+                }
+                Some(of(&self.upstream_channel_of(group)))
             }
             Direction::Up => None,
             Direction::Down => {

@@ -254,6 +254,9 @@ fn cable(scenario: &Scenario) -> Faults {
     }
     faults.add_under("cable", cable.check_noise());
     let modems = scenario.groups().map(|group| (&group.upstream.modem, group.distance_km));
+    let groups = scenario.groups();
+    faults
+        .add(scenario.plant().check_table(groups.map(|group| (group.upstream, group.distance_km))));
     if let Some((set, least)) = scenario.plant().late_advance(modems) {
         let allowed = format!(
             "{least:.1} or more, the sum of the fixed times and of the longest cable, there and back"
@@ -288,6 +291,7 @@ fn service(scenario: &Scenario, group: &Group, path: &str, room: &Room) -> Fault
     let shares_channel = scenario.cmts.is_some();
     faults.add_under(&down_path, down.check(shares_channel, room));
     faults.add_under(path, scenario.plant().check_profiles(up, down));
+    faults.add_under(path, scenario.plant().check_group(up));
     faults.add_under(path, scenario.network().check(group));
     for (path, queue, flows) in
         [(&up_path, &up.queue, &up.flows), (&down_path, &down.queue, &down.flows)]

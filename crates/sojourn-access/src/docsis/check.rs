@@ -23,7 +23,7 @@ impl Cable {
 }
 
 impl Noise {
-    fn check(&self) -> Faults {
+    pub(super) fn check(&self) -> Faults {
         let mut faults = Faults::default();
         let alone = [
             (

@@ -213,6 +213,7 @@ impl UpstreamChannel {
         let backoffs = (("backoff_end", f64::from(end)), ("backoff_start", f64::from(start)));
         let mut faults = Faults::from(at_least(backoffs.0, backoffs.1));
         faults.add(self.check_partial_service());
+        faults.add(self.check_bonded());
         let framing = Framing::of(self);
         let (all, requests) = (framing.minislots(), self.least_region());
         if framing.bytes_in(0, all.saturating_sub(requests)) > 0 {

@@ -68,6 +68,41 @@ impl NoiseSource {
         is_any.then_some(Self { passes, codeword_bytes, bursts, rng })
     }
 
+    /// The noise of one channel, if it has any.
+    pub(super) fn of_channel(spec: &Noise, seed: u64) -> Option<Self> {
+        Self::of(spec, seed, Direction::Up)
+    }
+
+    /// How many bytes of a segment come before the first that an error or a burst takes, if it is sent from `from` to
+    /// `until`. Its first codeword has its header.
+    pub(super) fn intact(&mut self, from: Time, until: Time, byte: Time) -> u64 {
+        let span = until.since(from);
+        let all = if byte > Time::ZERO { span.ps() / byte.ps() } else { 0 };
+        let hit = self.hit_within(from, until).map(|at| at.since(from).ps() / byte.ps().max(1));
+        let mut good = 0;
+        if self.passes < 1.0 {
+            while good < all && self.rng.uniform() < self.passes {
+                good += self.codeword_bytes;
+            }
+        } else {
+            good = u64::MAX;
+        }
+        match hit {
+            Some(bytes) if bytes < good => bytes / self.codeword_bytes * self.codeword_bytes,
+            _ if good >= all => u64::MAX,
+            _ => good,
+        }
+    }
+
+    /// When a noise burst begins to take what is sent in this time.
+    fn hit_within(&mut self, from: Time, until: Time) -> Option<Time> {
+        if self.in_burst(from) {
+            return Some(from);
+        }
+        let start = self.bursts.as_ref()?.start;
+        (start < until).then_some(start)
+    }
+
     /// Is a packet lost that is received at `at`, with headers of so many bytes?
     pub(crate) fn hits(&mut self, at: Time, packet: &Packet, header_bytes: u64) -> bool {
         self.in_burst(at) || self.has_error(u64::from(packet.size) + header_bytes)

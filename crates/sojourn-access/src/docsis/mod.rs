@@ -1,5 +1,7 @@
 //! The cable network: modems with their request-grant MAC, the channels they share, and the CMTS.
 
+mod bonded;
+mod bonded_channels;
 pub(crate) mod booking;
 mod channel_flows;
 mod check;
@@ -14,6 +16,7 @@ pub(crate) mod framing;
 mod grant_split;
 mod head_of_line;
 pub(crate) mod impairments;
+pub(crate) mod map_channel;
 mod map_layout;
 pub(crate) mod modem;
 pub(crate) mod outages;
@@ -24,6 +27,7 @@ pub(crate) mod probe;
 pub(crate) mod regularity;
 pub(crate) mod request_grant;
 mod request_region;
+mod resequencer;
 mod scheduler;
 pub(crate) mod scheduling_service;
 mod service_flow_mac;
@@ -34,6 +38,7 @@ pub(crate) mod two_queues;
 pub(crate) mod unsolicited;
 pub(crate) mod upstream;
 pub(crate) mod upstream_channel;
+mod upstream_channels;
 pub(crate) mod upstream_service_flow;
 pub(crate) mod warnings;
 

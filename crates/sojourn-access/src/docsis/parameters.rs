@@ -233,6 +233,14 @@ impl<'a> PlantSpec<'a> {
         let set_us = spec.map_advance_us?;
         let least = |(modem, distance_km): (&ModemSpec, Option<f64>)| {
             let frame = match modem {
+                // A channel of OFDMA takes longer than single carriers.
+                ModemSpec::SharedChannel if !self.upstream_channel.bonded.is_empty() => {
+                    let frames = self
+                        .upstream_channel
+                        .group(&[])
+                        .filter_map(|channel| Framing::of(&channel).frame());
+                    frames.max_by_key(|frame| frame.time)
+                }
                 ModemSpec::SharedChannel => Framing::of(self.upstream_channel).frame(),
                 _ => spec.own_frame(),
             };

@@ -11,8 +11,8 @@ use super::impairments::{InterconnectWay, NoiseSource};
 use super::outages::Outages;
 use super::parameters::{ByteCount, ModemSpec, PlantSpec};
 use super::request_grant::MacCounters;
-use super::shared_channel::SharedChannel;
 use super::upstream::UpstreamStage;
+use super::upstream_channels::UpstreamChannels;
 use super::warnings;
 use crate::context::ServiceFlowContext;
 use crate::flight::{Medium, Way};
@@ -55,7 +55,7 @@ pub struct Docsis {
     /// Upstream service flows with a channel of their own, home by home.
     upstream: Vec<UpstreamStage>,
     /// The upstream channel that modems share, if any do.
-    channel: Option<SharedChannel>,
+    channel: Option<UpstreamChannels>,
     /// Orders the packets of several plain links, which know in advance when their packets leave,
     /// and of modems that differ in distance. One link alone needs no ordering.
     cable_up: Option<Medium>,
@@ -95,7 +95,11 @@ impl AccessParameters for PlantSpec<'_> {
     fn map_interval(&self, upstream: &Upstream) -> Option<Time> {
         match upstream.modem {
             ModemSpec::Link => None,
-            ModemSpec::SharedChannel => Some(Framing::of(self.upstream_channel).map_interval()),
+            ModemSpec::SharedChannel => {
+                let table = self.upstream_channel.group(&upstream.bonding_group);
+                let of_group = table.map(|channel| Framing::of(&channel).map_interval()).max();
+                of_group.or_else(|| Some(Framing::of(self.upstream_channel).map_interval()))
+            }
             ModemSpec::SingleQueue | ModemSpec::TwoQueues { .. } => {
                 Some(Time::from_secs_f64(upstream.mac.map_interval_ms / 1e3))
             }
@@ -181,10 +185,8 @@ impl Docsis {
         let specs = up.service_flows();
         let upstream = if up.modem == ModemSpec::SharedChannel {
             let farthest = shared_delays(spec, site).max().unwrap_or_default();
-            let channel = spec.upstream_channel;
             let overhead = self.framing_bytes[Direction::Up as usize];
-            let timing = spec.timing(farthest);
-            let new = || SharedChannel::new(channel, overhead, &timing, site.seed);
+            let new = || UpstreamChannels::new(spec, overhead, farthest, site.seed);
             FirstFlow::Shared(self.channel.get_or_insert_with(new).connect(&specs, &contexts))
         } else {
             let first = self.upstream.len() as u32;
@@ -606,7 +608,7 @@ impl AccessNetwork for Docsis {
         match direction {
             Direction::Up => match self.upstream.get(part) {
                 Some(flow) => flow.next_wake(),
-                None => self.channel.as_ref().map_or(Time::NEVER, SharedChannel::next_wake),
+                None => self.channel.as_ref().map_or(Time::NEVER, UpstreamChannels::next_wake),
             },
             Direction::Down => match self.downstream.get(part) {
                 Some(flow) => flow.next_wake(),
@@ -694,7 +696,7 @@ impl AccessNetwork for Docsis {
     fn inside(&self) -> Count {
         let upstream = self.upstream.iter().map(UpstreamStage::inside);
         let downstream = self.downstream.iter().map(DownstreamStage::inside);
-        let shared = self.channel.iter().map(SharedChannel::inside);
+        let shared = self.channel.iter().map(UpstreamChannels::inside);
         let cmts = self.cmts.iter().map(Cmts::inside);
         let cable = self.cables().flat_map(Medium::items).map(Count::of);
         upstream.chain(downstream).chain(shared).chain(cmts).chain(cable).sum()
@@ -745,11 +747,11 @@ impl AccessNetwork for Docsis {
     }
 
     fn channels(&self, now: Time) -> Vec<ChannelUse> {
-        self.channel.iter().map(|channel| channel.used(now)).collect()
+        self.channel.iter().flat_map(|channel| channel.used(now)).collect()
     }
 
-    fn channel_series(&self) -> Vec<&Series> {
-        self.channel.iter().flat_map(SharedChannel::series).collect()
+    fn channel_series(&self) -> Vec<(String, &Series)> {
+        self.channel.iter().flat_map(UpstreamChannels::series).collect()
     }
 
     fn propagation(&self, home: usize) -> Time {
@@ -757,7 +759,7 @@ impl AccessNetwork for Docsis {
     }
 
     fn warnings(&self) -> Vec<Warning> {
-        let collision_warning = self.channel.as_ref().and_then(SharedChannel::collision_warning);
+        let collision_warning = self.channel.as_ref().and_then(UpstreamChannels::collision_warning);
         self.warnings.iter().cloned().chain(collision_warning).collect()
     }
 }

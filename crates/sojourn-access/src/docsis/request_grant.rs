@@ -396,7 +396,7 @@ impl RequestGrant {
 
     /// Has the current MAP a grant for it that has not ended?
     pub(super) fn has_grant(&self) -> bool {
-        self.granted() + self.low.ahead + self.classic.ahead > 0
+        self.outstanding() > 0
     }
 
     /// Requests `bytes`, which MAPs can grant from `granted_from` on.
@@ -430,6 +430,26 @@ impl RequestGrant {
             self.classic.under_way -= classic;
             self.classic.at_cmts += classic;
         }
+    }
+
+    /// The CMTS now knows of the requests that it has heard until then. They are told one by one.
+    pub(super) fn requests_heard(&mut self, until: Time, mut each: impl FnMut(Time, u64)) {
+        let under_way = self.under_way.iter();
+        under_way
+            .take_while(|request| request.granted_from <= until)
+            .for_each(|request| each(request.granted_from, request.bytes.total()));
+        self.requests_arrive(until);
+    }
+
+    /// Does the low-latency flow of an aggregate send?
+    pub(super) fn is_low_sending(&self) -> bool {
+        self.low_sends
+    }
+
+    /// Granted bytes that have not been sent, also those of grants that have not begun.
+    #[inline]
+    pub(super) fn outstanding(&self) -> u64 {
+        self.granted() + self.low.ahead + self.classic.ahead
     }
 
     /// The CMTS grants `bytes` of the request. Returns what each flow has of it.

@@ -18,6 +18,8 @@ const PRIORITIES: usize = 8;
 
 /// The service flows that wait for grants.
 pub(super) struct GrantScheduler {
+    /// The bit of its channel.
+    channel: u64,
     quantum: u64,
     /// Waiting flows by priority, in the order of their turns.
     rings: [VecDeque<u32>; PRIORITIES],
@@ -35,6 +37,7 @@ impl GrantScheduler {
     /// No waiting flows.
     pub(super) fn new(quantum_bytes: u64) -> Self {
         Self {
+            channel: 1,
             quantum: quantum_bytes,
             rings: Default::default(),
             reserved: Vec::new(),
@@ -44,6 +47,16 @@ impl GrantScheduler {
         }
     }
 
+    /// Of the channel of this number, where flows may wait for several.
+    pub(super) fn of_channel(self, number: u8) -> Self {
+        Self { channel: 1 << number, ..self }
+    }
+
+    /// The flows that wait.
+    pub(super) fn waiting(&self) -> impl Iterator<Item = u32> {
+        self.rings.iter().flatten().copied()
+    }
+
     /// Is no flow waiting?
     pub(super) fn is_idle(&self) -> bool {
         self.rings.iter().all(VecDeque::is_empty)
@@ -51,9 +64,10 @@ impl GrantScheduler {
 
     /// Adds a service flow whose requests are known. It may be waiting already.
     pub(super) fn join(&mut self, number: u32, flow: &mut UpstreamServiceFlow) {
-        if std::mem::replace(&mut flow.waits, true) {
+        if flow.waits & self.channel > 0 {
             return;
         }
+        flow.waits |= self.channel;
         self.rings[usize::from(flow.priority)].push_back(number);
         if flow.reserved.is_some() {
             self.reserved.push(number);
@@ -72,7 +86,7 @@ impl GrantScheduler {
         let mut most = 0;
         for number in self.rings.iter().flatten() {
             let flow = &flows[*number];
-            most += framing.minislots_for(flow.profile, flow.grantable(latest));
+            most += framing.minislots_for(flow.profile, flow.grantable_here(latest));
             if most >= minislots {
                 return minislots;
             }
@@ -126,11 +140,13 @@ impl GrantScheduler {
     fn part_with_served(&mut self, priority: usize, flows: &mut ChannelFlows) {
         for number in self.served.drain(..) {
             let flow = &mut flows[number];
-            flow.waits = flow.known_request() > flow.in_map;
-            flow.is_pending = flow.waits;
-            if flow.waits {
+            flow.is_pending = flow.known_request() > flow.in_map;
+            if flow.is_pending {
                 self.rings[priority].push_back(number);
-            } else if flow.reserved.is_some() {
+                continue;
+            }
+            flow.waits &= !self.channel;
+            if flow.reserved.is_some() {
                 self.reserved.retain(|reserved| *reserved != number);
             }
         }
@@ -234,11 +250,11 @@ mod tests {
         // 1496 B: a turn of 1000 and 496 of the other, of whose turn 504 are left.
         assert_eq!(share(&mut scheduler, &mut flows, (2, 187)), (vec![(0, 1000), (1, 496)], 187));
         assert_eq!((flows[0].deficit, flows[1].deficit), (0, 504));
-        assert!(flows.iter().all(|flow| flow.is_pending && flow.waits));
+        assert!(flows.iter().all(|flow| flow.is_pending && flow.waits()));
         // They come first; then 1000 and 1000, of which the second flow has its last ones.
         assert_eq!(share(&mut scheduler, &mut flows, (4, 313)), (vec![(1, 1504), (0, 1000)], 313));
         assert_eq!(share(&mut scheduler, &mut flows, (6, 313)), (vec![(0, 1000)], 125));
-        assert!(scheduler.is_idle() && flows.iter().all(|flow| !flow.is_pending && !flow.waits));
+        assert!(scheduler.is_idle() && flows.iter().all(|flow| !flow.is_pending && !flow.waits()));
         assert_eq!(flows[0].deficit, 0);
     }
 
@@ -248,7 +264,7 @@ mod tests {
             asking(&[("", 3000), ("priority = 7", 3000), ("priority = 1", 3000)]);
         let (granted, _) = share(&mut scheduler, &mut flows, (2, 500));
         assert_eq!(granted, [(1, 3000), (2, 1000)]);
-        assert!(!flows[1].waits && flows[2].is_pending && flows[0].is_pending);
+        assert!(!flows[1].waits() && flows[2].is_pending && flows[0].is_pending);
     }
 
     /// Reserved are 2522 B of one flow (a frame and 2 ms of 4 Mbps) and 2022 B of another (2 Mbps), in minislots of 8 B:
@@ -278,8 +294,8 @@ mod tests {
         flows[0].mac.shaper.sustained.take(MS(2), 5000 - 2971);
         let (granted, used) = share(&mut scheduler, &mut flows, (2, 1000));
         assert_eq!((granted, used), (vec![(1, 1000), (0, 3001)], 501));
-        assert!(flows[0].waits && flows[0].is_pending && !scheduler.is_idle());
-        assert!(!flows[1].waits && scheduler.reserved.is_empty());
+        assert!(flows[0].waits() && flows[0].is_pending && !scheduler.is_idle());
+        assert!(!flows[1].waits() && scheduler.reserved.is_empty());
         scheduler.join(0, &mut flows[0]);
         assert_eq!(scheduler.rings[0], [0], "it waits already");
     }

@@ -4,7 +4,7 @@
 use super::super::for_tests::*;
 use super::super::framing::Framing;
 use super::super::timing::Specification;
-use super::super::upstream_channel::{Ofdma, ScQam};
+use super::super::upstream_channel::{GrantPlace, Ofdma, PartialService, Phy, ScQam};
 use super::*;
 
 #[path = "shared_channel_order_tests.rs"]
@@ -233,8 +233,8 @@ fn a_channel_warns_where_most_requests_collide() {
     ] {
         for (spec, advice) in [(fixed(), "leave out"), (adapting.clone(), "fewer homes")] {
             let mut run = Run::new(&spec, &[""], 1);
-            run.channel.counters.contention_requests = contention_requests;
-            run.channel.counters.collisions = collisions;
+            run.channel.channel.counters.contention_requests = contention_requests;
+            run.channel.channel.counters.collisions = collisions;
             run.channel.flows[0].mac.flow.counters.requests = all;
             let warning = run.channel.collision_warning();
             assert_eq!(warning.is_some(), warns);
@@ -269,13 +269,13 @@ fn samples_show_the_use_since_the_last_one() {
     run.put(MS(1), 0, 0, 1000);
     run.run(MS(8));
     run.channel.sample(MS(8));
-    run.channel.counters.collisions = 3;
+    run.channel.channel.counters.collisions = 3;
     run.channel.sample(MS(12));
-    run.channel.counters.collisions = 5;
-    run.channel.counters.granted_minislots += 500;
+    run.channel.channel.counters.collisions = 5;
+    run.channel.channel.counters.granted_minislots += 500;
     run.channel.sample(MS(14));
     let values: Vec<_> =
-        run.channel.series().map(|series| (series.metric, series.values.clone())).collect();
+        run.channel.series().map(|(_, series)| (series.metric, series.values.clone())).collect();
     let [(use_name, used), (collision_name, collisions)] = values.as_slice() else { panic!() };
     assert_eq!((*use_name, *collision_name), ("utilisation", "request_collisions"));
     for (seen, want) in used.iter().zip([3.175, 0.0, 50.0]) {

@@ -155,6 +155,8 @@ impl PlantTiming<'_> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timing {
     map_interval: Time,
+    /// When the first MAP interval begins.
+    first_map: Time,
     rule: Rule,
 }
 
@@ -164,6 +166,8 @@ enum Rule {
     Specification {
         /// From a request to the first interval whose MAP can grant it.
         request_to_map: Time,
+        /// From a request to when the CMTS has decoded it, which is a part of that.
+        heard: Time,
         /// From a request to the earliest burst that it can bring, in whole frames.
         least_loop: Time,
         frame: Option<Time>,
@@ -175,19 +179,45 @@ enum Rule {
 impl Timing {
     /// The timing of a channel with this MAP interval, rounded to whole frames, if it has any.
     pub(crate) fn new(plant: &PlantTiming, map_interval: Time, frame: Option<Frame>) -> Self {
-        let Some(spec) = plant.spec else { return Self { map_interval, rule: Rule::Documents } };
+        let first_map = Time::ZERO;
+        let Some(spec) = plant.spec else {
+            return Self { map_interval, first_map, rule: Rule::Documents };
+        };
         let in_frames = |count: u32| frame.map_or(Time::ZERO, |f| f.time.times(count.into()));
         let set = spec.map_advance_us.map(|us| Time::from_secs_f64(us * 1e-6));
         let advance = set.unwrap_or_else(|| plant.least_advance(frame));
-        let request_to_map = in_frames(1 + spec.decode_frames) + advance;
+        let heard = in_frames(1 + spec.decode_frames);
+        let request_to_map = heard + advance;
         let around_burst = in_frames(spec.build_frames + spec.decode_frames);
         let rounded = frame.map_or(map_interval, |f| whole(map_interval, f.time));
         let frame = frame.map(|frame| frame.time);
         let least_loop = request_to_map + in_frames(spec.build_frames);
         let least_loop =
             frame.map_or(least_loop, |frame| frame.times(least_loop.ps().div_ceil(frame.ps())));
-        let rule = Rule::Specification { request_to_map, least_loop, frame, around_burst };
-        Self { map_interval: rounded, rule }
+        let rule = Rule::Specification { request_to_map, heard, least_loop, frame, around_burst };
+        Self { map_interval: rounded, first_map, rule }
+    }
+
+    /// The same with a first MAP interval that begins so much later, in whole frames, and before a second one would.
+    pub(crate) fn later_by(self, offset: Time) -> Self {
+        let Rule::Specification { frame, .. } = self.rule else { return self };
+        let offset = frame.map_or(offset, |f| f.times((offset.ps() + f.ps() / 2) / f.ps()));
+        Self { first_map: Time::from_ps(offset.ps() % self.map_interval.ps()), ..self }
+    }
+
+    /// When the CMTS has heard a request, which takes `extra` beyond building, sending and decoding, instead of the MAP that
+    /// grants it, and how long before its interval a MAP is made.
+    pub(crate) fn hearing(self, extra: Time) -> (Self, Time) {
+        let Rule::Specification { request_to_map, heard, least_loop, frame, around_burst } =
+            self.rule
+        else {
+            return (self, Time::ZERO);
+        };
+        let advance = request_to_map - heard;
+        let request_to_map = heard + extra;
+        let rule = Rule::Specification { request_to_map, heard, least_loop, frame, around_burst };
+        let hears = Self { map_interval: Time::from_ps(1), first_map: Time::ZERO, rule };
+        (hears, advance)
     }
 
     /// Time between MAPs.
@@ -202,7 +232,24 @@ impl Timing {
 
     /// The start of the MAP interval at `now`.
     pub(crate) fn map_before(&self, now: Time) -> Time {
-        self.map_interval.times(now.ps() / self.map_interval.ps())
+        let since_first = now.since(self.first_map);
+        self.first_map + self.map_interval.times(since_first.ps() / self.map_interval.ps())
+    }
+
+    /// When the first MAP interval begins.
+    pub(crate) fn first_map(&self) -> Time {
+        self.first_map
+    }
+
+    /// The start of the MAP interval after the one at `now`.
+    pub(crate) fn map_after(&self, now: Time) -> Time {
+        if now < self.first_map { self.first_map } else { self.map_before(now) + self.map_interval }
+    }
+
+    /// How many MAPs later the one at `until` is than the one at `now`.
+    pub(crate) fn maps_until(&self, now: Time, until: Time) -> u64 {
+        let number = |at: Time| at.since(self.first_map).ps() / self.map_interval.ps();
+        number(until) - number(now)
     }
 
     /// The first MAP that can grant what is requested at `now`.
@@ -212,8 +259,9 @@ impl Timing {
             Rule::Documents => self.map_before(now) + self.map_interval.times(2),
             Rule::Specification { request_to_map, frame, .. } => {
                 let built = frame.map_or(now, |frame| frame.times(now.ps() / frame.ps()));
-                let ready = built + request_to_map;
-                self.map_interval.times(ready.ps().div_ceil(self.map_interval.ps()))
+                let ready = (built + request_to_map).since(self.first_map);
+                self.first_map
+                    + self.map_interval.times(ready.ps().div_ceil(self.map_interval.ps()))
             }
         }
     }

@@ -1,7 +1,10 @@
 //! The shared upstream channel: its MAPs, its request region, and its physical layer.
 
+use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::bonded::BondedChannel;
 
 /// The upstream channel shared by all homes whose modem is of kind `shared_channel`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -55,6 +58,16 @@ pub struct UpstreamChannel {
     pub quantum_bytes: u32,
     /// Modulation and minislots, chosen by `kind`: `sc_qam` or `ofdma`.
     pub phy: Phy,
+    /// Channels of different kinds, rates and MAPs, by name, that modems bond in groups (`upstream.bonding_group`), instead
+    /// of `channels` alike. Default: none.
+    #[serde(skip_serializing_if = "IndexMap::is_empty")]
+    #[schemars(extend("maxProperties" = 64))]
+    pub bonded: IndexMap<String, BondedChannel>,
+    /// With `bonded`: how long the CMTS waits for a missing segment of a flow when a later one has come, in ms. Default:
+    /// 18, as long as a modem may wait downstream (MULPI Annex B, from memory).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub resequencing_ms: Option<f64>,
 }
 
 impl Default for UpstreamChannel {
@@ -72,6 +85,8 @@ impl Default for UpstreamChannel {
             segment_header_bytes: 8,
             quantum_bytes: 1550,
             phy: Phy::default(),
+            bonded: IndexMap::new(),
+            resequencing_ms: None,
         }
     }
 }

@@ -40,8 +40,8 @@ pub(crate) struct UpstreamServiceFlow {
     pub(super) contends: bool,
     /// May it have changed since it was last asked whether it wants to (channel_flows.rs)?
     pub(super) is_touched: bool,
-    /// Is it waiting for grants?
-    pub(super) waits: bool,
+    /// The channels whose schedulers it waits for, a bit for each.
+    pub(super) waits: u64,
     /// Did the current MAP leave something of its requests (Data Grant Pending)?
     pub(super) is_pending: bool,
     /// Bytes left of its turn.
@@ -49,6 +49,8 @@ pub(crate) struct UpstreamServiceFlow {
     /// When the grants of the current MAP begin, and what the MAP may grant the flow.
     map: Time,
     grantable: u64,
+    /// What its channel may have of that, where it sends on several.
+    share: u64,
     /// What the current MAP grants it.
     pub(super) in_map: u64,
 }
@@ -81,11 +83,12 @@ impl UpstreamServiceFlow {
             waits_for_grants: timing.is_documents(),
             contends: false,
             is_touched: false,
-            waits: false,
+            waits: 0,
             is_pending: false,
             deficit: 0,
             map: Time::NEVER,
             grantable: 0,
+            share: u64::MAX,
             in_map: 0,
         }
     }
@@ -175,7 +178,23 @@ impl UpstreamServiceFlow {
             }
             self.mac.flow.defers(start, is_deferred);
         }
-        self.grantable - self.in_map
+        self.grantable.min(self.share) - self.in_map
+    }
+
+    /// A channel of several may grant it so much in the MAP that is made now.
+    pub(super) fn offer(&mut self, share: u64) {
+        (self.share, self.map) = (share, Time::NEVER);
+    }
+
+    /// Does it wait for grants?
+    #[cfg(test)]
+    pub(super) fn waits(&self) -> bool {
+        self.waits > 0
+    }
+
+    /// Bytes that a grant at `start` may carry on a channel that has its share.
+    pub(super) fn grantable_here(&self, start: Time) -> u64 {
+        self.grantable(start).min(self.share)
     }
 
     /// The part of that need which its minimum reserved rate covers.
@@ -198,7 +217,9 @@ impl UpstreamServiceFlow {
             return self.mac.flow.at_cmts();
         }
         let longer = on_channel as f64 / payload as f64;
-        self.mac.flow.at_cmts().min((tokens * longer) as u64)
+        // Grants of other channels that are still to be sent have tokens.
+        let conforming = ((tokens * longer) as u64).saturating_sub(self.mac.flow.outstanding());
+        self.mac.flow.at_cmts().min(conforming)
     }
 
     /// Records the MAP that takes effect now, with grants from `start` on, in the trace, including
@@ -574,7 +595,7 @@ mod tests {
         let grid = Grid { map_interval: MS(2), frame: None, overhead: 10, is_own: false };
         let flow = UpstreamServiceFlow::new(&upstream(""), &context(), &timing, &grid, 0);
         assert!(!flow.waits_for_grants && shared_flow("").waits_for_grants);
-        assert!(!flow.contends && !flow.waits && !flow.is_pending);
+        assert!(!flow.contends && !flow.waits() && !flow.is_pending);
         assert_eq!((flow.deficit, flow.in_map), (0, 0));
     }
 

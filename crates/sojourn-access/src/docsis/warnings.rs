@@ -2,9 +2,9 @@
 //! kept.
 
 use super::parameters::{ModemSpec, PlantSpec};
-use super::shared_channel::SharedChannel;
 use super::timing::{Specification, Timing};
 use super::upstream_channel::UpstreamChannel;
+use super::upstream_channels::UpstreamChannels;
 use crate::Site;
 use crate::homes::{Group, of_downstream_flows};
 use crate::service::{Downstream, flow_path};
@@ -21,7 +21,7 @@ pub(super) fn before_run(
     spec: &PlantSpec,
     site: &Site,
     modems: &[Vec<Warning>],
-    channel: Option<&SharedChannel>,
+    channel: Option<&UpstreamChannels>,
 ) -> Vec<Warning> {
     let mut warnings: Vec<_> = channel_warning(spec, site, channel).into_iter().collect();
     let of_modems = site.groups.iter().zip(modems);
@@ -37,7 +37,7 @@ pub(super) fn before_run(
 fn channel_warning(
     spec: &PlantSpec,
     site: &Site,
-    channel: Option<&SharedChannel>,
+    channel: Option<&UpstreamChannels>,
 ) -> Option<Warning> {
     let Some(channel) = channel else {
         let is_default = *spec.upstream_channel == UpstreamChannel::default();
@@ -62,7 +62,7 @@ pub fn enough_burst(sustained_mbps: f64, map_interval: Time) -> u64 {
 }
 
 /// Warns of bursts that keep a flow on the shared channel below its rate.
-fn starving_bursts(site: &Site, channel: &SharedChannel) -> Vec<Warning> {
+fn starving_bursts(site: &Site, channel: &UpstreamChannels) -> Vec<Warning> {
     let shared = site.groups.iter().filter(|g| g.upstream.modem == ModemSpec::SharedChannel);
     let span = channel.map_interval().times(2);
     let mut warnings = Vec::new();
@@ -88,7 +88,7 @@ fn starving_bursts(site: &Site, channel: &SharedChannel) -> Vec<Warning> {
 fn unreachable_targets(
     spec: &PlantSpec,
     site: &Site,
-    channel: Option<&SharedChannel>,
+    channel: Option<&UpstreamChannels>,
 ) -> Vec<Warning> {
     let mut warnings = Vec::new();
     for group in &site.groups {
@@ -142,7 +142,7 @@ fn target_of_router(group: &Group, wait: Time) -> Option<Warning> {
 
 /// About what a packet of these homes waits where nothing else does: for an opportunity to request and for the MAP that
 /// grants it, half a MAP interval each, for what a request takes at least, and for its place in the grants of a MAP.
-fn grant_wait(spec: &PlantSpec, group: &Group, channel: Option<&SharedChannel>) -> Option<Time> {
+fn grant_wait(spec: &PlantSpec, group: &Group, channel: Option<&UpstreamChannels>) -> Option<Time> {
     let timing = match group.upstream.modem {
         ModemSpec::SingleQueue => {
             let plant = spec.timing(spec.cable.delay(group.distance_km));

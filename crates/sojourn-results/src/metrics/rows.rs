@@ -403,10 +403,11 @@ rows! {
 }
 
 rows! {
-    /// One row for the upstream channel that modems share, if any do: how it was used from metrics.from_s on.
+    /// One row for the upstream channel that modems share, if any do, or for each one that they bond
+    /// (upstream_channel.bonded): how it was used from metrics.from_s on.
     "channels" of ChannelRow, Plain {
-        /// The channel: upstream.
-        channel: &'static str;
+        /// The channel: upstream, with its name if there are several.
+        channel: String;
         /// Minislots that the MAPs granted.
         granted_minislots: u64, in "minislots";
         /// Their share of all minislots.
@@ -417,6 +418,13 @@ rows! {
         contention_requests: u64, in "requests";
         /// Requests that were lost because they collided.
         collisions: u64, in "requests";
+        /// Segments that modems sent on it; null for a channel that is not bonded in a group.
+        segments: Option<u64>, in "segments";
+        /// Those that noise or an outage of the channel took.
+        lost_segments: Option<u64>, in "segments";
+        /// Those for which the CMTS did not wait any longer: lost ones, and ones that came later than
+        /// upstream_channel.resequencing_ms after a following one.
+        given_up_segments: Option<u64>, in "segments";
     }
 }
 

@@ -42,6 +42,7 @@ fn usual(key: &str, choices: &mut Choices) -> Option<Value> {
             _ => Value::Null,
         }),
         "file" | "digest" | "source" | "destination" => Some(Value::Null),
+        "bonded" | "bonding_group" | "resequencing_ms" => Some(Value::Null), // drawn together
         _ => None,
     };
     if named.is_some() {
@@ -158,9 +159,39 @@ pub fn keys(choices: Choices) -> Value {
             root.insert(key.to_owned(), links);
         }
     }
+    if drawer.choices.below(6) == 0 {
+        bond(&mut root, &mut drawer);
+    }
     let mut root = Value::Object(root);
     reconcile(&mut root);
     root
+}
+
+/// Modems that bond channels of a table, all of them or the first.
+fn bond(root: &mut Map<String, Value>, drawer: &mut Drawer) {
+    let mut channel = || {
+        let mut own = drawer.definition("BondedChannel");
+        if drawer.choices.below(2) == 0 {
+            own["phy"] = drawer.definition("Phy");
+        }
+        own
+    };
+    let bonded = json!({ "a": channel(), "b": channel(), "c": channel() });
+    let mut table = json!({ "bonded": bonded });
+    if drawer.choices.below(2) == 0 {
+        table["resequencing_ms"] = json!(between(0.0, 20.0, &mut drawer.choices));
+    }
+    root.insert("upstream_channel".to_owned(), table);
+    root.insert("cable".to_owned(), json!({ "timing": { "kind": "specification" } }));
+    root.remove("access");
+    let upstream = root["upstream"].as_object_mut().unwrap();
+    for key in ["mac", "congestion", "shaping", "scheduling", "profile_bits", "capacity", "flows"] {
+        upstream.remove(key);
+    }
+    upstream.insert("modem".to_owned(), json!({ "kind": "shared_channel" }));
+    if drawer.choices.below(2) == 0 {
+        upstream.insert("bonding_group".to_owned(), json!(["a", "b", "c"]));
+    }
 }
 
 /// Gives each direction rarely any queue manager, often one, since these are many, and further flows half as

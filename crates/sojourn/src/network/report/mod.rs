@@ -271,12 +271,15 @@ fn histogram_rows(queue: &Queue) -> Vec<LatencyHistogramRow> {
 fn channel_row(used: &ChannelUse) -> ChannelRow {
     let share = used.granted_minislots as f64 / used.minislots;
     ChannelRow {
-        channel: "upstream",
+        channel: used.name.clone(),
         granted_minislots: used.granted_minislots,
         utilisation_percent: 100.0 * share.min(1.0), // the last MAP may end after the run
         request_opportunities: used.request_opportunities,
         contention_requests: used.contention_requests,
         collisions: used.collisions,
+        segments: used.segments.map(|of| of.sent),
+        lost_segments: used.segments.map(|of| of.lost),
+        given_up_segments: used.segments.map(|of| of.given_up),
     }
 }
 
@@ -286,7 +289,7 @@ fn queue_series(run: &Simulation, queue: &Queue) -> Vec<SeriesRow> {
 
 fn channel_series(run: &Simulation) -> impl Iterator<Item = SeriesRow> {
     let series = run.access.channel_series().into_iter();
-    series.map(|series| series_row(run, "upstream channel".to_owned(), series))
+    series.map(|(subject, series)| series_row(run, subject, series))
 }
 
 /// Series of hops from outside.
