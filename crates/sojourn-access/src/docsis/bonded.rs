@@ -136,7 +136,7 @@ impl PlantSpec<'_> {
                 faults.add(Fault::found(
                     &path,
                     format!("{name:?}"),
-                    &format!("channels of upstream_channel.bonded: {known}"),
+                    format!("channels of upstream_channel.bonded: {known}"),
                 ));
             } else if up.bonding_group[..number].contains(name) {
                 faults.add(Fault::found(&path, format!("{name:?} again"), "each channel once"));
@@ -193,7 +193,7 @@ impl PlantSpec<'_> {
             let allowed = format!(
                 "{least:.1} or more, the sum of the fixed times and of the longest cable, there and back"
             );
-            faults.add(Fault::found(&words::join(&path, "map_advance_us"), set, &allowed));
+            faults.add(Fault::found(words::join(&path, "map_advance_us"), set, &allowed));
         }
         faults
     }

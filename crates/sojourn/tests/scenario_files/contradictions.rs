@@ -493,7 +493,7 @@ fn homes_and_service_flows_that_are_not_there() {
             "[homes.a]\nupstream.speed = 30",
             "homes.a.upstream.speed: unknown key; allowed here: sustained_mbps, peak_mbps, \
              burst_bytes, \
-             minimum_mbps, priority, shaping, modem, mac, scheduling, profile_bits, ranging_outages, stalls, capacity, congestion, queue, buffer, aqm, flows; \
+             minimum_mbps, priority, shaping, modem, mac, scheduling, profile_bits, bonding_group, ranging_outages, stalls, capacity, congestion, queue, buffer, aqm, flows; \
              write sustained_mbps",
         ),
         (

@@ -409,7 +409,7 @@ fn bad_sets() {
     assert_last_refused(
         &["upstream.sustaned_mbps=1"],
         "unknown key; allowed here: sustained_mbps, peak_mbps, burst_bytes, minimum_mbps, \
-         priority, shaping, modem, mac, scheduling, profile_bits, ranging_outages, stalls, \
+         priority, shaping, modem, mac, scheduling, profile_bits, bonding_group, ranging_outages, stalls, \
          capacity, congestion, queue, buffer, aqm, flows (did you mean sustained_mbps?)",
     );
 }
