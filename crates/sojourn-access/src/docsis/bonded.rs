@@ -1,6 +1,7 @@
 //! Scenario keys of upstream channels that modems bond in groups (`upstream_channel.bonded`).
 
-use indexmap::IndexMap;
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -68,7 +69,7 @@ impl UpstreamChannel {
         let own = &self.bonded[name];
         Self {
             channels: 1,
-            bonded: IndexMap::new(),
+            bonded: BTreeMap::new(),
             resequencing_ms: None,
             phy: own.phy.clone().unwrap_or_else(|| self.phy.clone()),
             map_interval_ms: own.map_interval_ms.unwrap_or(self.map_interval_ms),

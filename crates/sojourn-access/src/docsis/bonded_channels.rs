@@ -212,7 +212,7 @@ impl BondedChannels {
     }
 
     /// Does one thing that is due. Returns a packet that the CMTS passes on, if there is one. The order at equal times is
-    /// that of the shared channel, and in it that of the table; packets go on last.
+    /// that of the shared channel, and in it that of the names of channels; packets go on last.
     pub(crate) fn wake(&mut self, now: Time, recorder: &mut Recorder) -> Option<Packet> {
         if let Some(place) = self.first_due(now, |map| map.burst_next) {
             self.begin_grant(now, place, recorder);

@@ -1,6 +1,7 @@
 //! The shared upstream channel: its MAPs, its request region, and its physical layer.
 
-use indexmap::IndexMap;
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -60,9 +61,9 @@ pub struct UpstreamChannel {
     pub phy: Phy,
     /// Channels of different kinds, rates and MAPs, by name, that modems bond in groups (`upstream.bonding_group`), instead
     /// of `channels` alike. Default: none.
-    #[serde(skip_serializing_if = "IndexMap::is_empty")]
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(extend("maxProperties" = 64))]
-    pub bonded: IndexMap<String, BondedChannel>,
+    pub bonded: BTreeMap<String, BondedChannel>,
     /// With `bonded`: how long the CMTS waits for a missing segment of a flow when a later one has come, in ms. Default:
     /// 18, as long as a modem may wait downstream (MULPI Annex B, from memory).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -85,7 +86,7 @@ impl Default for UpstreamChannel {
             segment_header_bytes: 8,
             quantum_bytes: 1550,
             phy: Phy::default(),
-            bonded: IndexMap::new(),
+            bonded: BTreeMap::new(),
             resequencing_ms: None,
         }
     }
