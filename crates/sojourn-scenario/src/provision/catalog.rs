@@ -44,7 +44,7 @@ impl Provisioning {
         let is_idle = !has_file && !self.is_empty();
         is_idle.then(|| {
             fault!(IdleKey, "provisioning" =>
-                "has no effect without a modem's file: name one with --config, or leave it out")
+                "provisioning has no effect without a modem's file: name one with --config, or leave it out")
         })
     }
 
