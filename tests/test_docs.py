@@ -13,6 +13,7 @@ import subprocess
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +141,16 @@ def test_every_command_is_in_the_reference() -> None:
     for command in application().registered_commands:
         assert command.callback
         assert f"## `sojourn {command.callback.__name__}`" in page
+
+
+def test_every_command_that_prints_json_is_in_its_reference() -> None:
+    page = (ROOT / "docs" / "reference" / "json.md").read_text()
+    rows = set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE))
+    commands = [command.callback for command in application().registered_commands]
+    printing = {one.__name__ for one in commands if one and "as_json" in signature(one).parameters}
+    assert printing == rows and len(rows) > 4
+    first = page.partition("print one JSON object")[0]
+    assert all(f"`{name}`" in first.replace("sojourn ", "") for name in rows)
 
 
 def test_every_key_is_in_the_reference() -> None:
