@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -139,6 +140,47 @@ def test_packets_that_are_too_late_make_no_verdict(line: Path, cli: Cli) -> None
     ("options", "words"),
     [
         (
+    # The likely cure stands in the line that all see; few packets have no thousandth.
+    with sojourn.emulate(line, max_late_ms=1e-3) as emulation:
+        emulation.run(ping)
+    kept = emulation.result.meta["emulation"]
+    is_bound = not (kept["real_time_priority"] and kept["locked_memory"])
+    assert ("rtprio" if is_bound else "a machine with less to do") in done.stderr
+    (said,) = [one.message for one in emulation.result.warnings if one.code == "too-late"]
+    assert "the latest of 4 packets" in said
+
+
+def test_packets_that_waited_before_they_were_read_are_late(line: Path, tmp_path: Path) -> None:
+    """The process is stopped for 0.3 s, in which a program sends on."""
+    needs("ping")
+    stopped_s = 0.3
+    command = [sys.executable, "-m", "sojourn", "emulate", line, "--json", "--"]
+    ping = ["ping", "-i", "0.05", "-c", "30", "-W", "30", "server"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with started(*command, *ping, **pipes) as process:
+        assert process.stderr
+        while "icmp_seq=3" not in process.stderr.readline():
+            pass
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(stopped_s)
+        process.send_signal(signal.SIGCONT)
+        said, _ = process.communicate(timeout=PATIENT_S)
+    kept = json.loads(said)["emulation"]
+    # The first of those that waited came within 0.05 s.
+    assert kept["latest_ms"] > 1000 * (stopped_s - 0.05) and kept["is_too_late"]
+    assert kept["longest_behind_ms"] > 1000 * (stopped_s - 0.001)
+    assert process.returncode == 3
+
+
+def test_a_record_that_cannot_be_written_costs_no_results(line: Path, tmp_path: Path) -> None:
+    record = tmp_path / "record.pcapng"
+    emulate = [sys.executable, "-m", "sojourn", "emulate", line, "--record", record]
+    # No file may have more than a block.
+    limited = ["sh", "-c", 'ulimit -f 1; exec "$@"', "sh"]
+    done = subprocess.run([*limited, *emulate, "--", "true"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (2, f"error: cannot write {record}: File too large\n")
+    assert "no packet of the real programs was delivered" in done.stdout
+    assert list(tmp_path.iterdir()) == []
             {"server": "no-such-server"},
             "no-such-server: found no such program; allowed: one of PATH",
         ),

@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::ip::{set_ace, set_class, stays_on_link};
 use crate::lateness::Lateness;
 use crate::line::Line;
-use crate::payloads::Payloads;
+use crate::payloads::{Payload, Payloads};
 use crate::real_time::{LockedMemory, raise_priority};
 
 /// What was carried so far, for whoever watches.
@@ -37,11 +37,12 @@ impl Carried {
 /// What an emulation came to.
 #[derive(Default)]
 pub struct Outcome {
-    /// How late packets were delivered.
+    /// How late packets were read and delivered.
     pub lateness: Lateness,
     /// How long it lasted.
     pub lasted: Time,
-    /// How long the line could not keep up with the wall clock: the turns of the loop that took longer than 1 ms.
+    /// How long the line could not keep up with the wall clock: the turns of the loop that ended more than 1 ms after they
+    /// were due.
     pub behind: Time,
     /// The longest of them.
     pub most_behind: Time,
@@ -133,6 +134,10 @@ impl<L> Drop for Emulation<L> {
 const BATCH: usize = 64;
 /// How far the line goes before what has arrived is delivered.
 const STRIDE: Time = Time::from_us(250);
+/// It sleeps no longer, so that it knows since when a packet may have waited if it wakes late.
+const LONGEST_SLEEP: Time = Time::from_us(500);
+/// A shorter sleep is none: there was something already.
+const SLEPT: Time = Time::from_us(20);
 /// How often the machine's sleep is looked for, and watchers see something new.
 const LOOK_EACH: Time = Time::from_ms(100);
 /// More than the MTU.
@@ -149,6 +154,10 @@ struct Loop<L> {
     arrived: Vec<Arrived>,
     lost: Vec<Lost>,
     looked: Time,
+    /// When this turn was due.
+    due: Time,
+    /// Until when no packet waited unread, at the home and at the server.
+    watched: [Time; 2],
     outcome: Outcome,
 }
 
@@ -164,6 +173,8 @@ impl<L: Line> Loop<L> {
             arrived: Vec::new(),
             lost: Vec::new(),
             looked: Time::ZERO,
+            due: Time::ZERO,
+            watched: [Time::ZERO; 2],
             outcome: Outcome::default(),
         }
     }
@@ -185,13 +196,12 @@ impl<L: Line> Loop<L> {
 
     /// False if the line ends.
     fn turn(&mut self) -> bool {
-        let began = self.clock.now();
         let goes_on = self.read(Direction::Up)
             && self.read(Direction::Down)
             && self.advance(self.clock.now());
         self.outcome.has_failed = !goes_on;
         let now = self.clock.now();
-        self.count_behind(now.since(began));
+        self.count_behind(now.since(self.due));
         if now >= self.looked + LOOK_EACH {
             self.looked = now;
             self.line.look();
@@ -206,7 +216,11 @@ impl<L: Line> Loop<L> {
         let mut buffer = [0; BUFFER_BYTES];
         let device = Arc::clone(&self.devices[direction as usize]);
         for _ in 0..BATCH {
-            let Ok(Some(packet)) = device.read(&mut buffer) else { return true };
+            let began = self.clock.now();
+            let Ok(Some(packet)) = device.read(&mut buffer) else {
+                self.watched[direction as usize] = began;
+                return true;
+            };
             if !self.enter(direction, packet) {
                 return false;
             }
@@ -225,7 +239,7 @@ impl<L: Line> Loop<L> {
         }
         let handle = self.payloads.next();
         if self.line.inject(at, direction, packet, handle) {
-            self.payloads.keep(packet);
+            self.payloads.keep(packet, at.since(self.watched[direction as usize].min(at)));
         } else {
             self.outcome.refused_packets += 1;
         }
@@ -261,14 +275,15 @@ impl<L: Line> Loop<L> {
         self.arrived = arrived;
         self.line.lost(&mut self.lost);
         for lost in self.lost.drain(..) {
-            if let Some(bytes) = self.payloads.take(lost.handle) {
-                self.payloads.give_back(bytes);
+            if let Some(payload) = self.payloads.take(lost.handle) {
+                self.payloads.give_back(payload.bytes);
             }
         }
     }
 
     fn write(&mut self, arrived: Arrived) {
-        let Some(mut packet) = self.payloads.take(arrived.handle) else { return };
+        let Some(payload) = self.payloads.take(arrived.handle) else { return };
+        let Payload { bytes: mut packet, waited } = payload;
         set_class(&mut packet, arrived.dscp, arrived.ecn);
         if let Some(flags) = arrived.ace {
             set_ace(&mut packet, flags);
@@ -277,16 +292,17 @@ impl<L: Line> Loop<L> {
         if !device.write(&packet) {
             self.outcome.unwritten_packets += 1;
         }
-        let late = self.clock.now().since(arrived.at);
+        let late = waited + self.clock.now().since(arrived.at);
         self.outcome.lateness.record(late);
         self.carried.latest_ns.fetch_max(late.ps() / 1000, Relaxed);
         self.payloads.give_back(packet);
     }
 
     /// Sleeps until something is due: on the line, at a device, or the end.
-    fn wait(&self) {
-        let next = self.line.next_wake().min(self.looked + LOOK_EACH);
+    fn wait(&mut self) {
         let now = self.clock.now();
+        let next = self.line.next_wake().min(now + LONGEST_SLEEP);
+        self.due = now;
         if next <= now {
             return;
         }
@@ -295,5 +311,14 @@ impl<L: Line> Loop<L> {
         let mut files = [on(home.as_fd()), on(server.as_fd()), on(self.stop.bell.as_fd())];
         // It ends early by a signal, which is as well.
         let _ = ppoll(&mut files, Some(duration(next.since(now)).into()), None);
+        let woke = self.clock.now();
+        self.due = next.min(woke);
+        let did_not_sleep = woke.since(now) < SLEPT;
+        for (watched, file) in self.watched.iter_mut().zip(&files) {
+            // What came while it slept has woken it; what had come before waits since it was read last.
+            if !(did_not_sleep && file.any() == Some(true)) {
+                *watched = self.due;
+            }
+        }
     }
 }

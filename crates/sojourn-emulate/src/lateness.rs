@@ -1,9 +1,10 @@
-//! How late packets are delivered.
+//! How late packets are read and delivered.
 
 use hdrhistogram::Histogram;
 use sojourn::outside::Time;
 
-/// Wall clock after each write of a packet less its simulated arrival, in ns to three digits.
+/// How long each packet had waited at most when it was read, and the wall clock after its write less its simulated arrival:
+/// their sum, in ns to three digits.
 #[derive(Clone, Debug)]
 pub struct Lateness(Histogram<u64>);
 
