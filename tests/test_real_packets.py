@@ -156,3 +156,25 @@ def test_real_packets_are_in_a_capture_for_wireshark(
     assert content.count(struct.pack(">HHH", 4000, 5000, 1480)) == 1000
     assert content.count(b"real packet ") == 1000
     assert b"real packet 999" in content
+    # What such a run does not know the file says; the replay of a record knows it.
+    own = bytes([10, 0, 0, 2, 203, 0, 113, 5])
+    assert b"headers of real packets are stand-ins (mine)" in content and own not in content
+    replayed = sojourn.run(LINE, replay=recorded[0])
+    assert isinstance(replayed, sojourn.Result)
+    replayed.save(tmp_path / "again")
+    assert cli("export", tmp_path / "again", *command).returncode == 0
+    content = written.read_bytes()
+    assert content.count(own + udp(1472)[20:28]) == 1000 and b"stand-ins" not in content
+
+
+def test_a_real_header_keeps_all_but_its_class() -> None:
+    from sojourn.export.headers import with_class
+
+    six = bytes([0x6A, 0xBC, 0xDE, 0xF0]) + bytes(range(36))
+    # 0x2e << 2 | 3 = 0xbb
+    assert with_class(six, 0xBB) == bytes([0x6B, 0xBC]) + six[2:]
+    four = with_class(udp(8), 0xBB)
+    assert (four[1], four[12:]) == (0xBB, udp(8)[12:])
+    # The sum over a header with its own checksum is that of nothing.
+    words = sum(struct.unpack(">10H", four[:20]))
+    assert (words & 0xFFFF) + (words >> 16) == 0xFFFF

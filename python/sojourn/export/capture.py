@@ -19,6 +19,7 @@ from . import headers
 from .cable import one_way_ms
 from .headers import Ends, Syn
 from .pcapng import Frame, pcapng
+from .recorded import heads_of
 from .traces import DROPS, packets_of
 
 POINTS = {
@@ -49,7 +50,8 @@ def capture(run: StoredRun, point: str) -> Iterator[bytes]:
     return pcapng(
         (path.frame(row, point) for row in rows),
         application=f"sojourn {version}",
-        comment=f"Simulated with seed {meta['seed']}, fingerprint {meta['fingerprint']}",
+        comment=f"Simulated with seed {meta['seed']}, fingerprint {meta['fingerprint']}"
+        f"{path.about_real_packets}",
         interface=point,
         description=POINTS[point],
         names=path.servers,
@@ -84,10 +86,11 @@ def _is_behind_queue(packet: Packet, point: str) -> bool:
     return is_home_side == is_down
 
 
-def _comment(packet: Packet, is_behind: bool) -> str:
+def _comment(packet: Packet, is_behind: bool, has_head: bool) -> str:
     comments = []
     if packet["handle"] is not None:
-        comments.append(f"real packet {packet['handle']}")
+        headers_of = "" if has_head else "; its addresses and most of its header are not known"
+        comments.append(f"real packet {packet['handle']}{headers_of}")
     if packet["marked"]:
         comments.append("ECN-marked by the AQM" if is_behind else "ECN-marked later in the queue")
     if drop := DROPS.get(packet["outcome"]):
@@ -126,14 +129,30 @@ class _Path:
         self._transports = {
             name: _Transport.of(scenario, entry) for name, entry in entries_of(scenario).items()
         }
+        real = {name: of for name, of in scenario["traffic"].items() if of["kind"] == "outside"}
+        self._heads = {name: heads_of(of.get("record")) for name, of in real.items()}
+        without = [name for name, heads in self._heads.items() if not heads]
+        self.about_real_packets = (
+            f"; headers of real packets are stand-ins ({', '.join(without)}): "
+            "the replay of a record has the real ones"
+            if without
+            else ""
+        )
         self._ports: dict[tuple[Any, ...], int] = {}
         self._used: dict[int, int] = {}
 
     def frame(self, packet: Packet, point: str) -> Frame:
         """The packet as captured at the point."""
         is_behind = _is_behind_queue(packet, point)
-        transport, ends = self._transports[packet["traffic"]], self._ends(packet)
+        ecn = headers.ECN["ce" if packet["marked"] and is_behind else packet["ecn"]]
+        time_ns = round(packet["passes_s"] * 1e9)
         is_real = packet["handle"] is not None
+        real = self._heads[packet["traffic"]].get(packet["handle"]) if is_real else None
+        comment = _comment(packet, is_behind, real is not None)
+        if real is not None:
+            head = headers.with_class(real.head, packet["dscp"] << 2 | ecn)
+            return Frame(time_ns, head, real.length, comment)
+        transport, ends = self._transports[packet["traffic"]], self._ends(packet)
         if is_real and packet["server_port"] is None:
             payload = packet["payload_bytes"]
             protocol, inner = headers.UNKNOWN, b""
@@ -146,12 +165,10 @@ class _Path:
             payload = packet["payload_bytes"]
             protocol, inner = headers.TCP, _segment(ends, transport, packet)
         length = headers.IP_BYTES + len(inner) + payload
-        ecn = "ce" if packet["marked"] and is_behind else packet["ecn"]
-        traffic_class = packet["dscp"] << 2 | headers.ECN[ecn]
+        traffic_class = packet["dscp"] << 2 | ecn
         number = packet["packet"]
         ip = headers.ipv4(ends, protocol, length, traffic_class=traffic_class, number=number)
-        time_ns = round(packet["passes_s"] * 1e9)
-        return Frame(time_ns, ip + inner, length, _comment(packet, is_behind))
+        return Frame(time_ns, ip + inner, length, comment)
 
     def _ends(self, packet: Packet) -> Ends:
         home, server = bytes((*_HOME_NET, *divmod(packet["home"], 256))), packet["server"]

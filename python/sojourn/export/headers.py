@@ -45,6 +45,18 @@ def ipv4(ends: Ends, protocol: int, length: int, *, traffic_class: int, number: 
     return head + struct.pack(">H", checksum) + source + destination
 
 
+def with_class(head: bytes, traffic_class: int) -> bytes:
+    """The header of a real packet, IPv4 or IPv6, with another code point and ECN field."""
+    if head[0] >> 4 == 6:
+        return (
+            bytes([0x60 | traffic_class >> 4, traffic_class << 4 & 0xF0 | head[1] & 0x0F])
+            + head[2:]
+        )
+    end = 4 * (head[0] & 0x0F)
+    checksum = _checksum(bytes([head[0], traffic_class]) + head[2:10] + bytes(2) + head[12:end])
+    return bytes([head[0], traffic_class]) + head[2:10] + struct.pack(">H", checksum) + head[12:]
+
+
 def tcp(
     ends: Ends, seq: int, ack: int | None, flags: str, window: int, options: bytes, payload: int
 ) -> bytes:
