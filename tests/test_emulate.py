@@ -72,6 +72,9 @@ def test_packets_of_a_program_cross_the_line(line: Path, cli: Cli, tmp_path: Pat
     flows = sojourn.open(out).flows.to_pylist()
     real = {row["direction"]: row for row in flows if row["traffic"] == "ping"}
     assert [real[way]["delivered_packets"] for way in ("up", "down")] == [4, 4]
+    # The same command again replaces its results, however long its program took.
+    again = cli("emulate", line, "--out", out, "--max-late", "1e5", "--", *ping)
+    assert (again.returncode, again.stderr) == (0, ""), again.stderr
     # 5 ms to the server, the cable, and up to a MAP interval: a packet is never early.
     round_trips = [float(text.split()[0]) for text in done.stderr.split("time=")[1:]]
     assert len(round_trips) == 4 and min(round_trips) > 10

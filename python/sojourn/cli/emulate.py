@@ -102,7 +102,7 @@ def emulate(
         payloads=payloads,
         max_late_ms=max_late,
     )
-    held, wanted = _reserved(out, scenario, one, overwrite)
+    held, wanted = _reserved(out, scenario, emulation.variant, overwrite)
     with held:
         with emulation:
             is_shown = bool(command) and not quiet and sys.stderr.isatty()
@@ -146,7 +146,7 @@ def _reserved(
     from ..store.replace import Wanted, reserved
 
     file = file_of(scenario)
-    wanted = Wanted.of([variant], 1, [file] if file else [])
+    wanted = Wanted.of([variant], 1, [file] if file else [], asides=("duration_s",))
     return reserved(out, wanted, overwrite=overwrite), wanted
 
 

@@ -44,10 +44,16 @@ class Wanted:
     """The files of the scenarios, if they are files."""
     until: Sequence[Target] = ()
     """What ends the seeds, as in `run --until`."""
+    asides: Sequence[str] = ()
+    """Keys that say what came of a run, as how long a program ran."""
 
     @staticmethod
     def of(
-        variants: Sequence[Variant], seeds: int, files: Sequence[Path], until: Sequence[Target] = ()
+        variants: Sequence[Variant],
+        seeds: int,
+        files: Sequence[Path],
+        until: Sequence[Target] = (),
+        asides: Sequence[str] = (),
     ) -> "Wanted":
         """Runs that are still to be made."""
         return Wanted(
@@ -55,6 +61,7 @@ class Wanted:
             {variant.name: range(variant.seed, variant.seed + seeds) for variant in variants},
             files,
             until,
+            asides,
         )
 
     @staticmethod
@@ -135,7 +142,9 @@ def _differences(summary: Mapping[str, Any], directory: Path, wanted: Wanted) ->
             yield f"{seeds_in_words(seeds)} instead of {seeds_in_words(now)}"
         with suppress(DamagedError):  # nothing is lost with it
             before = StoredRun(directory / there[name][0]["directory"]).settings
-            yield from _changed(before, tomllib.loads(wanted.scenarios[name]))
+            now_set = tomllib.loads(wanted.scenarios[name])
+            asides = {key: now_set[key] for key in wanted.asides}
+            yield from _changed({**before, **asides}, now_set)
 
 
 def _changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
