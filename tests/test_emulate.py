@@ -221,17 +221,20 @@ def test_bad_commands_have_one_message(line: Path, cli: Cli, tmp_path: Path) -> 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_signal_ends_it_and_keeps_its_results(line: Path, tmp_path: Path) -> None:
-    """SIGTERM; the test of a terminal has Ctrl-C."""
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_it_and_keeps_its_results(
+    line: Path, tmp_path: Path, number: signal.Signals
+) -> None:
+    """SIGTERM, or a terminal that is closed; the test of a terminal has Ctrl-C."""
     record = tmp_path / "record.pcapng"
     command = (sys.executable, "-m", "sojourn", "emulate", line, "--record", record)
     program = ("--", "sh", "-c", "echo under way; sleep 1000 & sleep 1000")
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with started(*command, *program, **pipes) as process:
         assert process.stdout and process.stdout.readline() == "under way\n"
-        process.send_signal(signal.SIGTERM)
+        process.send_signal(number)
         said, complaint = process.communicate(timeout=PATIENT_S)
-    assert process.returncode == 143
+    assert process.returncode == 128 + number
     assert complaint.startswith("stopped after ") and complaint.count("\n") == 1
     assert "no packet of the real programs was delivered" in said
     assert [*tmp_path.iterdir()] == [record]

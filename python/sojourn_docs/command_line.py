@@ -16,7 +16,7 @@ _HEAD = """# Command line
 | 1 | a defect of Sojourn, or a limit of `--fail-below` that is not kept |
 | 2 | bad input |
 | 3 | `sojourn emulate`: packets came too late to trust the results |
-| 130, 143 | stopped by Ctrl-C or SIGTERM |
+| 130, 143, 129 | stopped by Ctrl-C, SIGTERM or a closed terminal |
 | 141 | the reader of the output has gone |
 
 `sojourn emulate` ends with the status of its program where none but 0 of these applies; that of a

@@ -1,5 +1,6 @@
 """The command `sojourn emulate`."""
 
+import errno
 import os
 import sys
 import time
@@ -106,9 +107,7 @@ def emulate(
     with held:
         with emulation:
             is_shown = bool(command) and not quiet and sys.stderr.isatty()
-            status: int | None = None
-            why = ""
-            with suppress(KeyboardInterrupt):
+            with _until_stopped():
                 # The document is alone on standard output.
                 program = emulation.start(words, stdout=sys.stderr if as_json else sys.stdout)
                 status, why = _watched(emulation, program, duration, is_shown)
@@ -129,6 +128,29 @@ _NOTHING = -3  # subprocess.DEVNULL, which is not imported for help
 def _variant(scenario: Path, name: str | None, **given: Any) -> Any:
     from ..runs.request import load
     from ..runs.simulation import chosen
+
+@contextmanager
+def _until_stopped() -> Iterator[None]:
+    """Ends with Ctrl-C, or when the terminal has been closed."""
+    try:
+        with suppress(KeyboardInterrupt):
+            yield
+    except OSError as error:
+        if error.errno != errno.EIO:
+            raise
+
+
+@contextmanager
+def _despite_the_record(emulation: "Emulation") -> Iterator[list[OSError]]:
+    """What kept a record from being written, which is no reason to lose the results."""
+    failures: list[OSError] = []
+    try:
+        yield failures
+    except OSError as error:
+        if not emulation.has_result:
+            raise
+        failures.append(error)
+
 
     variants = load(scenario, **given)
     try:

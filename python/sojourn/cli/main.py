@@ -3,6 +3,7 @@
 Typer is imported for commands alone: it takes much longer than the version.
 """
 
+import errno
 import os
 import signal
 import sys
@@ -14,6 +15,7 @@ from types import FrameType
 from typing import Any
 
 from .say import say
+from .signals import ENDING
 
 _STOPPED = 130  # 128 + SIGINT, as in shells
 _NOTHING_WRITTEN = "stopped; nothing was written"
@@ -29,7 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     The exit status is 0 for success, 1 for a defect of sojourn and for what a command calls a
     failure, 2 for bad input, 3 for an emulation that was too late, 130 after Ctrl-C, 141 if the
-    reader of the output has gone, and 143 after SIGTERM, as in shells.
+    reader of the output has gone, 129 after its terminal was closed, and 143 after SIGTERM, as in
+    shells.
     """
     _prepare_streams()
     stop = _Stop()
@@ -42,14 +45,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.stdout.flush()
     except KeyboardInterrupt:
         status = _STOPPED
-    except BrokenPipeError:
-        # The reader is gone; flushing at exit must not hit the broken pipe again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        status = _NO_READER
     except Exception as error:
-        from .errors import explain
+        is_explained = True
+        if _has_lost_its_reader(error):
+            # Flushing at exit must not hit the broken pipe again.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            status = _NO_READER if stop.status == _STOPPED else _STOPPED
+        else:
+            from .errors import explain
 
-        status, is_explained = explain(error), True
+            status = explain(error)
     # Typer turns Ctrl-C within a command into this status.
     if status == _STOPPED and not is_explained:
         say(_NOTHING_WRITTEN, err=True)
@@ -69,6 +74,13 @@ def _command(arguments: Sequence[str]) -> Callable[[], Any]:
 
     command = get_command(application(arguments))
     return partial(command, arguments, prog_name="sojourn", standalone_mode=False)
+
+
+def _has_lost_its_reader(error: Exception) -> bool:
+    """Is there nobody for the output any more, as its pipe or its terminal has been closed?"""
+    if isinstance(error, OSError) and error.errno == errno.EIO:
+        return error.filename is None
+    return isinstance(error, BrokenPipeError)
 
 
 def _run(command: Callable[[], Any]) -> Any:
@@ -110,18 +122,18 @@ class _Stop:
         self._is_ending = False
 
     def listen(self) -> None:
-        """Handles SIGTERM like Ctrl-C, so that temporary files are removed.
+        """Handles SIGTERM and SIGHUP like Ctrl-C, so that temporary files are removed.
 
         A second signal ends the process at once.
         """
-        for number in (signal.SIGTERM, signal.SIGINT):
-            # Shells make background jobs ignore Ctrl-C.
+        for number in ENDING:
+            # Shells make background jobs ignore Ctrl-C, and nohup a closed terminal.
             if signal.getsignal(number) != signal.SIG_IGN:
                 signal.signal(number, self._end)
 
     def hear_no_more(self) -> None:
         """Lets a signal end the process, which has no more to do than to end."""
-        for number in (signal.SIGTERM, signal.SIGINT):
+        for number in ENDING:
             if signal.getsignal(number) == self._end:
                 signal.signal(number, signal.SIG_DFL)
 

@@ -48,7 +48,9 @@ _LIBRARY = tuple(
     | {f"{Path(path).resolve()}{os.sep}" for path in (sys.prefix, sys.base_prefix)}
     | {_PACKAGE, "/dev/", "/proc/", "/sys/"}
 )
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_SIGNALS = tuple(
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+)
 
 
 def is_of_library(module: str) -> bool:
