@@ -119,6 +119,9 @@ def test_a_file_arrives_as_it_is_and_its_replay_has_the_same_bits(
     # Another queue for these packets is an open loop, and the answer says so.
     other = sojourn.run(line, replay=record)
     assert [one.code for one in other.warnings if one.code == "open-loop"]
+    # A record beside a program would take its packets.
+    with pytest.raises(sojourn.InputError, match=r"^traffic\.program\.record: found .*: none in"):
+        sojourn.emulate(line, set={"traffic.program": {"kind": "outside", "record": str(record)}})
 
 
 def test_the_status_is_that_of_the_program(line: Path, cli: Cli) -> None:
@@ -137,12 +140,6 @@ def test_packets_that_are_too_late_make_no_verdict(line: Path, cli: Cli) -> None
     assert done.returncode == 3
     assert done.stderr.startswith("too late to trust: p99.9 of lateness is ")
     assert "No verdict" in done.stdout and "lateness p50" in done.stdout
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (
     # The likely cure stands in the line that all see; few packets have no thousandth.
     with sojourn.emulate(line, max_late_ms=1e-3) as emulation:
         emulation.run(ping)
@@ -184,6 +181,12 @@ def test_a_record_that_cannot_be_written_costs_no_results(line: Path, tmp_path: 
     assert (done.returncode, done.stderr) == (2, f"error: cannot write {record}: File too large\n")
     assert "no packet of the real programs was delivered" in done.stdout
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (
             {"server": "no-such-server"},
             "no-such-server: found no such program; allowed: one of PATH",
         ),
@@ -317,5 +320,8 @@ def test_a_line_is_of_one_block() -> None:
         sleeps = emulation.start("sleep 1000")
         raise ZeroDivisionError
     assert sleeps.returncode == 143
+    for what in ("result", "is_too_late", "lateness"):
+        with pytest.raises(RuntimeError, match="a block that ended with ZeroDivisionError"):
+            getattr(emulation, what)
     with pytest.raises(ValueError, match="variant: found no variant"):
         sojourn.emulate("upload")

@@ -121,8 +121,13 @@ impl Emulation {
         py.detach(|| drop(line));
     }
 
-    /// Ends the line. Returns the results, whose meta data say how well time was kept, and the variant of which they are.
-    fn finish(&self, py: Python<'_>, max_late_ms: f64) -> PyResult<(RunResult, Variant)> {
+    /// Ends the line. Returns the results, whose meta data say how well time was kept, the variant of which they are, and why
+    /// its record could not be written.
+    fn finish(
+        &self,
+        py: Python<'_>,
+        max_late_ms: f64,
+    ) -> PyResult<(RunResult, Variant, Option<PyErr>)> {
         let line = self.lock().take().ok_or_else(|| PyRuntimeError::new_err("no line goes on"))?;
         let dropped = [&self.home, &self.server].map(End::dropped_packets);
         let stop = || line.stop().unwrap_or_else(|panic| resume_unwind(panic));
@@ -144,10 +149,9 @@ impl Emulation {
             );
             return Err(InputError::new_err(message));
         }
-        if let Some(record) = simulated.record.take() {
-            let now = simulated.now();
-            py.detach(|| record.finish(now)?.finish())?;
-        }
+        let now = simulated.now();
+        let record = simulated.record.take();
+        let written = py.detach(|| record.map_or(Ok(()), |of| of.finish(now)?.finish().map(drop)));
         let finish = || slice(self.variant.calls_python, || simulated.run.finish());
         let mut results = py.detach(|| caught(finish))?;
         let notes = self.variant.notes.iter().cloned();
@@ -155,7 +159,8 @@ impl Emulation {
         results.warnings.extend(self.watch.warnings());
         let variant = self.variant.ended(results.duration_s);
         let result = RunResult::new(&results, &variant.scenario);
-        Ok((result.noting("emulation", kept_time(&outcome, dropped, max_late_ms)), variant))
+        let result = result.noting("emulation", kept_time(&outcome, dropped, max_late_ms));
+        Ok((result, variant, written.err().map(PyErr::from)))
     }
 }
 
@@ -218,8 +223,20 @@ fn warnings(outcome: &Outcome, unread: [u64; 2], max_late_ms: f64) -> Vec<Warnin
     let mut warnings = Vec::new();
     let late_ms = outcome.lateness.quantile_ms(MOST).unwrap_or(0.0);
     if is_too_late(outcome, max_late_ms) {
-        let late_ms = round(late_ms);
-        warnings.push(fault!(TooLate, "" => "too late to trust: one packet in a thousand of the real programs came {late_ms} ms late or later; allowed: up to {max_late_ms} ms; run it on a machine with less to do", late_ms, max_late_ms));
+        let (late_ms, packets) = (round(late_ms), outcome.lateness.packets());
+        let share = match packets {
+            0..ONE_IN => format!(
+                "the latest of {packets} packets of the real programs came {late_ms} ms late"
+            ),
+            _ => format!(
+                "one packet in a thousand of the real programs came {late_ms} ms late or later"
+            ),
+        };
+        let cure = lacking(outcome).map_or_else(
+            || "run it on a machine with less to do".to_owned(),
+            |missing| format!("let it have {missing}: run it as root, or give this user the limits rtprio and memlock"),
+        );
+        warnings.push(fault!(TooLate, "" => "too late to trust: {share}; allowed: up to {max_late_ms} ms; {cure}", share, max_late_ms, cure));
     }
     let (behind_s, lasted_s) = (outcome.behind.secs_f64(), outcome.lasted.secs_f64());
     if behind_s > SHARE_BEHIND * lasted_s {
@@ -230,15 +247,23 @@ fn warnings(outcome: &Outcome, unread: [u64; 2], max_late_ms: f64) -> Vec<Warnin
     if packets > 0 {
         warnings.push(fault!(UnreadPackets, "" => "{packets} packets of the real programs never reached the line: they were sent faster than this machine could read them", packets));
     }
-    let missing = match (outcome.has_priority, outcome.has_locked_memory) {
-        (true, true) => return warnings,
-        (true, false) => "locked memory",
-        (false, true) => "real-time priority",
-        (false, false) => "real-time priority and locked memory",
-    };
+    let Some(missing) = lacking(outcome) else { return warnings };
     warnings.push(fault!(NotInRealTime, "" => "found no permission for {missing}, so that packets may be late; allowed: root, or the limits rtprio and memlock of this user", missing));
     warnings
 }
+
+/// What the system did not permit.
+fn lacking(outcome: &Outcome) -> Option<&'static str> {
+    match (outcome.has_priority, outcome.has_locked_memory) {
+        (true, true) => None,
+        (true, false) => Some("locked memory"),
+        (false, true) => Some("real-time priority"),
+        (false, false) => Some("real-time priority and locked memory"),
+    }
+}
+
+/// Of fewer packets one in a thousand is the latest.
+const ONE_IN: u64 = 1000;
 
 /// A smaller share of time behind the clock is nothing that a reader must know.
 const SHARE_BEHIND: f64 = 0.001;

@@ -105,7 +105,9 @@ def emulate(
     )
     held, wanted = _reserved(out, scenario, emulation.variant, overwrite)
     with held:
-        with emulation:
+        status: int | None = None
+        why = ""
+        with _despite_the_record(emulation) as failures, emulation:
             is_shown = bool(command) and not quiet and sys.stderr.isatty()
             with _until_stopped():
                 # The document is alone on standard output.
@@ -119,15 +121,13 @@ def emulate(
     _tell(emulation, why, as_json, quiet, all)
     if out and not quiet and not as_json:
         say(f"report: {out / 'report.html'}")
+    for failure in failures:
+        raise failure
     _end(emulation, status)
 
 
 _NOTHING = -3  # subprocess.DEVNULL, which is not imported for help
 
-
-def _variant(scenario: Path, name: str | None, **given: Any) -> Any:
-    from ..runs.request import load
-    from ..runs.simulation import chosen
 
 @contextmanager
 def _until_stopped() -> Iterator[None]:
@@ -151,6 +151,10 @@ def _despite_the_record(emulation: "Emulation") -> Iterator[list[OSError]]:
             raise
         failures.append(error)
 
+
+def _variant(scenario: Path, name: str | None, **given: Any) -> Any:
+    from ..runs.request import load
+    from ..runs.simulation import chosen
 
     variants = load(scenario, **given)
     try:
@@ -268,10 +272,13 @@ def _end(emulation: "Emulation", status: int | None) -> None:
         raise Stopped(f"stopped after {lasted_s:.1f} s; the results are of this time")
     if emulation.is_too_late:
         most_ms = emulation.result.meta["emulation"]["max_late_ms"]
+        cure = next(
+            one.values["cure"] for one in emulation.result.warnings if one.code == "too-late"
+        )
         also = f"; the program ended with status {status}" if status else ""
         say(
             f"too late to trust: p99.9 of lateness is {emulation.lateness.p999_ms:.3f} ms; "
-            f"allowed: up to {most_ms:g} ms (--max-late){also}",
+            f"allowed: up to {most_ms:g} ms (--max-late); {cure}{also}",
             err=True,
         )
         raise typer.Exit(TOO_LATE)

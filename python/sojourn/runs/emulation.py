@@ -140,10 +140,21 @@ class Emulation:
         self._programs: list[Program] = []
         self._result: Result | None = None
         self._files: PartFiles | None = None
+        self._failure = ""
         self._held = ExitStack()
 
     def __repr__(self) -> str:
         return f"<Emulation {self._entry!r}>"
+
+    @property
+    def variant(self) -> Variant:
+        """What is emulated."""
+        return self._variant
+
+    @property
+    def has_result(self) -> bool:
+        """Has the line ended with results?"""
+        return self._result is not None
 
     def __enter__(self) -> "Emulation":
         refuse_in_parts()
@@ -169,6 +180,7 @@ class Emulation:
         trace: TracebackType | None,
     ) -> None:
         if kind is not None:
+            self._failure = kind.__name__
             self._held.__exit__(kind, error, trace)
             return
         with self._held:
@@ -245,18 +257,28 @@ class Emulation:
         return self._line.has_ended()
 
     def finish(self) -> Result:
-        """Ends the programs and the line, and returns the results."""
+        """Ends the programs and the line, and returns the results.
+
+        Raises `OSError` if the record could not be written; `result` is there all the same.
+        """
         if self._result is None:
             self._end_programs()
-            native, variant = self._line.finish(self._max_late_ms)
+            native, variant, failure = self._line.finish(self._max_late_ms)
             if self._files is not None:
                 self._files.end()
             self._result = Result(variant, native)
+            if failure is not None:
+                raise failure
         return self._result
 
     @property
     def result(self) -> Result:
         """The results of the line, when the block has ended."""
+        if self._result is None and self._failure:
+            raise RuntimeError(
+                f"result: found a block that ended with {self._failure}, so that there are no "
+                "results; allowed: after a block without exceptions"
+            )
         if self._result is None:
             raise RuntimeError("result: found a line that goes on; allowed: after the block")
         return self._result
@@ -392,9 +414,15 @@ def _native() -> "type[NativeEmulation]":
 def _with_entry(variant: Variant, name: str) -> tuple[Variant, str]:
     """The variant with an entry for real packets, and the entry's name."""
     traffic: Mapping[str, Any] = json.loads(variant.to_json())["traffic"]
-    for entry, settings in traffic.items():
-        if settings["kind"] == "outside":
-            return variant, entry
+    real = {entry: of for entry, of in traffic.items() if of["kind"] == "outside"}
+    for entry, settings in real.items():
+        if settings.get("record") is not None:
+            raise InputError(
+                f"traffic.{entry}.record: found {settings['record']!r}; allowed: none in an "
+                "emulation, whose packets are those of programs; sojourn run sends recorded ones"
+            )
+    if real:
+        return variant, next(iter(real))
     base = re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-")[:40] or "program"
     names = (base, *(f"{base}-{number}" for number in range(2, len(traffic) + 2)))
     entry = next(name for name in names if name not in traffic)
