@@ -79,6 +79,7 @@ codes! {
     OutageOfTheRun "outage-of-the-run" "An outage lasts for the whole run."
     Overbooked "overbooked" "More is reserved than the channel carries."
     SilentTraffic "silent-traffic" "A traffic entry sent nothing."
+    ProgramLoad "program-load" "Round trips were measured while a real program loaded the line, and count neither as idle nor as under load."
     SlowAverage "slow-average" "The weight of an average queue length is so small that it stays at 0."
     SlowServer "slow-server" "The link of a server is no faster than the service."
     TargetBeyondBuffer "target-beyond-buffer" "A target per flow that few flows reach before the buffer is full."

@@ -93,6 +93,16 @@ impl Scenario {
             * (1.0 - outage_s / length_s).max(0.0)
     }
 
+    /// What service, channel and core carry to or from one home of a group with its primary flow, in Mbps: the mean over a
+    /// minute.
+    pub fn line_mbps(&self, group: usize, way: Direction) -> f64 {
+        let time = 0.0..60.0;
+        let core = self.core_mbit(way, &time).fold(f64::INFINITY, f64::min);
+        let channel = self.channel_mbit(&self.group(group), way, &time);
+        let service = self.service_mbit(group, (way, 0), time.start, &time);
+        service.min(core).min(channel.unwrap_or(f64::INFINITY)) / (time.end - time.start)
+    }
+
     /// What the channel that these homes share carries with their profile, in Mbps; `None` if they share none.
     pub fn channel_mbps(&self, group: &Group<'_>, way: Direction) -> Option<f64> {
         match way {

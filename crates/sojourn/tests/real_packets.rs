@@ -7,8 +7,9 @@ use serde_json::json;
 use sojourn::engine::rng::Rng;
 use sojourn::input::problem::{Code, Problems};
 use sojourn::outside::{Arrived, Direction, Ecn, Flags, Header, Lost, NotIp, Record, Time, Writer};
-use sojourn::results::metrics::Results;
-use sojourn::scenario::{Files, Scenario, Source, Variant};
+use sojourn::results::metrics::{Results, Rows};
+use sojourn::results::verdict::{Facts, Group, verdict};
+use sojourn::scenario::{Files, Scenario, Source, Variant, idle_lines};
 use sojourn::{Simulation, shipped};
 use sojourn_testing::rounds;
 
@@ -331,6 +332,90 @@ fn a_load_of_1_2_times_the_rate_loses_a_sixth() {
     // It waits for ten others at most and for one that was taken from the queue, 1.2 ms each, then takes 1.2 ms itself.
     let p99_ms = up.latency_p99_ms.unwrap();
     assert!((13.2..14.4).contains(&p99_ms), "{p99_ms}");
+}
+
+/// A game beside a program on a line of 10 Mbps up and 100 Mbps down, which is idle but for the program.
+const GAME: &str = "traffic.game = { kind = 'stream', purpose = 'game', server = 'near' }";
+
+/// The game's mean round trip and its idle one, and the codes of warnings, of 6 s in which a program sends packets of so many
+/// bytes, one in so many us, from second 1 to 4.
+fn beside_a_program(way: Direction, bytes: usize, each_us: u64) -> ([Option<f64>; 2], Vec<Code>) {
+    let mut live = Live::new(&Case::of(LINE, &[GAME]).scenario());
+    let one = match way {
+        Direction::Up => Sent::udp(bytes),
+        Direction::Down => Sent::udp(bytes).back(),
+    };
+    let mut at = Time::from_s(1);
+    while at < Time::from_s(4) {
+        live.send(at, "real", way, &one);
+        at += Time::from_us(each_us);
+    }
+    live.until(Time::from_s(6));
+    let (results, ..) = live.finish();
+    let game = results.flows.iter().find(|row| row.traffic == "game" && row.direction == "up");
+    let game = game.unwrap();
+    let codes = results.warnings.iter().map(|warning| warning.code).collect();
+    assert_eq!([game.rtt_up_mean_ms, game.rtt_down_mean_ms], [None; 2]);
+    ([game.rtt_mean_ms, game.rtt_idle_mean_ms], codes)
+}
+
+/// 5 % of the line are 0.5 Mbps up and 5 Mbps down. While a program takes more, nobody measures an idle line; while it takes
+/// less, as a ping or a call does, the line is idle.
+#[test]
+fn round_trips_beside_a_programs_load_are_not_those_of_an_idle_line() {
+    let none = beside_a_program(Direction::Up, 100, 10_000_000);
+    let idle_ms = none.0[1].unwrap();
+    assert_eq!(none.0[0], none.0[1]);
+    // 1028 B each 20 ms are 0.41 Mbps; 1428 B each 2.5 ms are 4.6 Mbps.
+    for (way, bytes, each_us) in [(Direction::Up, 1000, 20_000), (Direction::Down, 1400, 2500)] {
+        let ([all, idle], codes) = beside_a_program(way, bytes, each_us);
+        assert!(all == idle && !codes.contains(&Code::ProgramLoad), "{way:?} {all:?} {idle:?}");
+    }
+    // 12 and 120 Mbps, of which the queues keep packets waiting for 12 ms and more; 0.57 and 5.7 Mbps.
+    for (way, bytes, each_us, waits) in [
+        (Direction::Up, 1472, 1000, true),
+        (Direction::Down, 1472, 100, true),
+        (Direction::Up, 1400, 20_000, false),
+        (Direction::Down, 1400, 2000, false),
+    ] {
+        let ([all, idle], codes) = beside_a_program(way, bytes, each_us);
+        let (all, idle) = (all.unwrap(), idle.unwrap());
+        assert!((idle - idle_ms).abs() < 0.05, "{way:?} {idle} {idle_ms}");
+        assert!(!waits || all > idle_ms + 4.0, "{way:?} {all}");
+        assert!(codes.contains(&Code::ProgramLoad), "{way:?} {codes:?}");
+    }
+}
+
+/// What a replayed program did is not the upload's doing, and the idle line lacks both.
+#[test]
+fn an_answer_on_a_replay_names_the_program_beside_the_upload() {
+    let upload = "traffic.up = { kind = 'transfer', server = 'near' }";
+    let case = Case::of(LINE, &[GAME, upload, "baseline = true"]);
+    let mut live = Live::new(&case.scenario());
+    for number in 0..50_000 {
+        let at = Time::from_us(100 * number);
+        live.send(at, "real", Direction::Down, &Sent::udp(1472).back());
+    }
+    let record = live.finish().2;
+    let settings = Record::read(&record).unwrap().settings("live.pcapng");
+    let mut variants = case.load(&record, &settings).unwrap();
+    variants.extend(idle_lines(&variants));
+    let runs: Vec<_> = variants.iter().map(|one| Simulation::run(&one.scenario)).collect();
+    let facts = variants.iter().zip(&runs);
+    let facts: Vec<_> =
+        facts.map(|(one, run)| Facts::of(&one.scenario, &Rows::from(run))).collect();
+    let groups = variants.iter().zip(&facts).map(|(variant, facts)| Group {
+        name: &variant.name,
+        variant: &variant.name,
+        point: &[],
+        runs: vec![facts],
+    });
+    let found = verdict(&groups.collect::<Vec<_>>(), &[]);
+    // All of them were measured beside the program.
+    assert_eq!(found.groups[0].round_trip, None);
+    let said = found.sentences.join(" ");
+    assert!(said.contains("The upload and real make the game"), "{said}");
+    assert!(!said.contains("The upload makes"), "{said}");
 }
 
 /// The service flow that a real packet takes is that which its own header is given, and its ECN field the one that

@@ -246,7 +246,8 @@ rows! {
         /// 99.9 % quantile of these round-trip times.
         rtt_p999_ms: Option<f64>, in "ms";
         /// Two-way streams: mean of the round-trip times that began while no bulk traffic of their home was under way, nor
-        /// any that had stopped was still on its way. This and the next ones are null with fewer than ten of them.
+        /// any that had stopped was still on its way. This and the next ones are null with fewer than ten of them, and leave out
+        /// what was measured while the packets of a real program were more than 5 % of what the line carries.
         rtt_idle_mean_ms: Option<f64>, in "ms";
         /// Median of these times.
         rtt_idle_p50_ms: Option<f64>, in "ms";

@@ -39,7 +39,10 @@ const SINCE_GRANTS: &str = ", since the modem has grants already";
 
 /// What nobody knows without one.
 const WITHOUT_IDLE_LINE: &str = "Not measured, since there is no idle line: what uploads and downloads take from the others. A \
-     run adds one if baseline = true, a sweep and an emulation none; a variant whose bulk traffic begins after the end is one.";
+     run adds one if baseline = true, a sweep none; a variant whose bulk traffic begins after the end is one.";
+/// What nobody knows of an emulation.
+const EMULATED: &str = "Not measured, since an emulation has no idle line: what uploads and downloads take from the others. A \
+     replay of its record adds one.";
 
 /// A group with its measures and grades.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -254,8 +257,11 @@ fn ungraded(all: &[Judged<'_>], loaded: &[usize]) -> String {
     });
     let clauses = clauses.collect::<Vec<_>>().join(", ");
     let kinds = around(Some(clauses), |it| format!("Not graded: {it}."));
-    let lacks = loaded.iter().any(|number| all[*number].lacks_idle_line());
-    let idle = lacks.then(|| WITHOUT_IDLE_LINE.to_owned());
+    let lacking = loaded.iter().map(|number| &all[*number]).find(|one| one.lacks_idle_line());
+    let idle = lacking.map(|one| match one.group.runs[0].is_emulated {
+        true => EMULATED.to_owned(),
+        false => WITHOUT_IDLE_LINE.to_owned(),
+    });
     kinds.into_iter().chain(idle).collect::<Vec<_>>().join(" ")
 }
 

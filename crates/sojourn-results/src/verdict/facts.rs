@@ -41,6 +41,9 @@ pub struct Entry {
     pub kind: String,
     /// What it sends in bulk; `None` for other traffic.
     pub bulk: Option<Payload>,
+    /// Is it a real program, which no idle line has?
+    #[serde(skip)]
+    pub is_program: bool,
     /// Are there several of it: in several homes, or over several connections?
     pub is_several: bool,
     /// Was anything of it delivered?
@@ -79,6 +82,8 @@ pub struct Facts {
     pub(super) lines: [String; 2],
     /// Does no bulk traffic begin before the run ends?
     pub(super) is_idle: bool,
+    /// Did real programs send while it went on?
+    pub(super) is_emulated: bool,
     /// The directions that are loaded while nothing watches the delay.
     pub(super) unwatched: Vec<Unwatched>,
     /// The directions that bulk traffic loads, each with whether games and calls judge its queue.
@@ -129,6 +134,7 @@ impl Facts {
             roles: Roles::of(whole),
             lines: [line_of(whole), as_line(whole)].map(|line| line.to_string()),
             is_idle: is_idle(whole),
+            is_emulated: is_emulated(whole),
             unwatched: scenario.unwatched(),
             loads: loads(scenario),
             marks: scenario.low_latency_marks(),
@@ -156,10 +162,21 @@ impl Facts {
         Direction::BOTH.into_iter().filter(move |direction| loads(*direction))
     }
 
+    /// The real programs of which something was delivered.
+    pub(super) fn programs(&self) -> impl Iterator<Item = &str> {
+        let sent = self.traffic.iter().filter(|entry| entry.sent && entry.is_program);
+        sent.map(|entry| entry.name.as_str())
+    }
+
     /// The bulk entries of which something was delivered.
     pub(super) fn bulk(&self) -> impl Iterator<Item = (&Entry, Payload)> {
         self.traffic.iter().filter(|entry| entry.sent).filter_map(|one| Some((one, one.bulk?)))
     }
+}
+
+fn is_emulated(scenario: &Scenario) -> bool {
+    let mut apps = scenario.traffic.values().map(|entry| &entry.app);
+    apps.any(|app| matches!(app, AppSpec::Real(of) if of.record.is_none()))
 }
 
 /// Do packets wait behind others in this part?
@@ -216,6 +233,7 @@ fn entries(scenario: &Scenario, rows: &Rows) -> Vec<Entry> {
             name: name.clone(),
             kind: app.word(),
             bulk: payload(),
+            is_program: matches!(app, AppSpec::Real(_)),
             is_several: scenario.group(scenario.group_of(entry)).count > 1 || app.transfers() > 1,
             sent: own().any(|row| row.number("throughput_mbps") != Some(0.0))
                 || scenario.surely_counts(entry),

@@ -353,7 +353,7 @@ pub(super) fn graded_clauses(before: &Assessment, after: &[&Assessment]) -> Vec<
     first.into_iter().chain(worse.map(plain)).collect()
 }
 
-/// The bulk traffic as the subject of a sentence, and whether it is several.
+/// What an idle line has not, bulk traffic and real programs, as the subject of a sentence, and whether it is several.
 pub(super) fn bulk_words(facts: &Facts) -> (String, bool) {
     let mut kinds = grouped(facts.bulk().map(|(entry, payload)| (payload, entry.is_several)));
     kinds.sort_by_key(|(payload, _)| payload.direction != Direction::Up);
@@ -372,7 +372,8 @@ pub(super) fn bulk_words(facts: &Facts) -> (String, bool) {
         };
         format!("the {}{ending}{way}", sort.word(direction))
     };
-    let nouns: Vec<_> = kinds.iter().map(noun).collect();
+    let programs = facts.programs().map(str::to_owned);
+    let nouns: Vec<_> = kinds.iter().map(noun).chain(programs).collect();
     let are_several = nouns.len() > 1 || kinds.iter().any(|(one, several)| is_plural(one, several));
     (listed(&nouns), are_several)
 }

@@ -333,8 +333,11 @@ impl Simulation {
         if let Some(round_trip) = reaction.round_trip {
             // Half of one whose echo was held for long tells of another time.
             let is_of_now = reaction.held <= HELD_AT_MOST;
-            let began_at = self.now.since(round_trip + reaction.held);
-            let load = is_of_now.then(|| self.load_at(packet.home, began_at)).flatten();
+            let began = self.now.since(round_trip + reaction.held);
+            let load = is_of_now.then(|| self.load_at(packet.home, began)).flatten();
+            if began >= self.counts_from && self.outside.loads(packet.home, began, self.now) {
+                self.outside.unjudged_round_trips += 1;
+            }
             self.ledger.probed(self.now, packet, round_trip, load);
         }
         if let Some(app) = reaction.answered_by {

@@ -21,6 +21,7 @@ mod ledger;
 mod live;
 mod observe;
 pub mod outside;
+mod program_load;
 mod reading;
 mod report;
 mod shapers;

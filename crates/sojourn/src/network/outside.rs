@@ -9,6 +9,7 @@ use indexmap::IndexMap;
 
 use super::Simulation;
 use super::connections::Owner;
+use super::program_load::ProgramLoad;
 use sojourn_access::{Header as Classified, Protocol};
 use sojourn_engine::address::Address;
 pub use sojourn_engine::packet::{Direction, Ecn, Flags};
@@ -94,6 +95,10 @@ struct Conversation {
 pub(super) struct Outside {
     /// By entry, if it is of kind `outside`: who sends in the home.
     owners: Vec<Option<Owner>>,
+    /// By entry likewise: when its packets are a load.
+    loads: Vec<Option<ProgramLoad>>,
+    /// Round trips measured while they were, which are neither idle nor under load.
+    pub(super) unjudged_round_trips: u64,
     seed: u64,
     /// Numbers of the conversations of late, and of those before.
     recent: IndexMap<Ends, u32>,
@@ -143,10 +148,27 @@ impl Outside {
         let is_outside = |entry: usize| matches!(scenario.traffic[entry].app, AppSpec::Real(_));
         let owners = firsts.enumerate().map(|(entry, owner)| is_outside(entry).then_some(owner));
         let seed = Rng::named(scenario.seed, "hashes of packets from outside").bits();
+        let load = |(number, entry)| is_outside(number).then(|| ProgramLoad::of(scenario, entry));
+        let loads = scenario.traffic.values().enumerate().map(load).collect();
         let (owners, recorded) = (owners.collect(), sources(scenario).collect());
-        let mut new = Self { owners, seed, recorded, ..Self::default() };
+        let mut new = Self { owners, loads, seed, recorded, ..Self::default() };
         new.find_next();
         new
+    }
+
+    /// Were a program's packets a load on the line of this home at any time of it?
+    pub(super) fn loads(&self, home: u16, from: Time, to: Time) -> bool {
+        let mut own = self
+            .owners
+            .iter()
+            .zip(&self.loads)
+            .filter_map(|two| Some((two.0.as_ref()?, two.1.as_ref()?)));
+        own.any(|(owner, load)| owner.home == home && load.was_within(from, to))
+    }
+
+    /// For how long the packets of an entry were a load.
+    pub(super) fn loaded(&self, entry: usize) -> Time {
+        self.loads[entry].as_ref().map_or(Time::ZERO, ProgramLoad::total)
     }
 
     /// When the next packet of a record comes.
@@ -316,6 +338,9 @@ impl Simulation {
             addresses: in_home_first(direction, [header.source, header.destination]),
             ports: header.ports.map(|ports| in_home_first(direction, ports)),
         };
+        if let Some(load) = &mut self.outside.loads[entry as usize] {
+            load.came(direction, header.ip_bytes.into(), self.now);
+        }
         let number = self.outside.number_of(ends);
         let service_flow = self.service_flow_outside(number, direction, (header.dscp, header.ecn));
         let of = &mut self.outside.all[number as usize];
@@ -430,6 +455,9 @@ impl Simulation {
         let number = self.conversation_of(packet);
         let of = &mut self.outside.all[number as usize];
         of.inside -= 1;
+        if let Some(load) = &mut self.outside.loads[usize::from(traffic)] {
+            load.arrived(packet.sent_at, self.now);
+        }
         if !self.outside.recorded.is_empty() {
             return;
         }

@@ -13,7 +13,7 @@ use sojourn_logs::Load;
 use sojourn_scenario::apps::AppSpec;
 
 /// Times that ended so long ago are forgotten: no round trip takes longer.
-const REMEMBERED: Time = Time::from_s(60);
+pub(super) const REMEMBERED: Time = Time::from_s(60);
 
 /// What an event changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -120,8 +120,12 @@ impl Simulation {
         }
     }
 
-    /// What went in bulk from and to a home; `None` while a queue drained in a direction that nothing loaded.
+    /// What went in bulk from and to a home; `None` while a queue drained in a direction that nothing loaded, or where a
+    /// program was a load until now.
     pub(super) fn load_at(&self, home: u16, at: Time) -> Option<Load> {
+        if self.outside.loads(home, at, self.now) {
+            return None;
+        }
         let apps = self.bulk[usize::from(home)].iter().map(|app| &self.instances[*app as usize]);
         let (mut loaded, mut drained) = ([false; 2], [false; 2]);
         for under_way in apps.filter_map(|app| app.under_way.as_ref()) {

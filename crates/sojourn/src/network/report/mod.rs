@@ -19,6 +19,7 @@ use std::collections::BTreeMap;
 use super::Simulation;
 use super::hops::Hops;
 use super::ledger::connections::ConnectionAccount;
+use super::program_load::LITTLE;
 use super::reading::Reading;
 use sojourn_access::{Access, AccessNetwork, Group, PlacedQueue};
 use sojourn_engine::capacity::Trace;
@@ -27,6 +28,7 @@ use sojourn_engine::queue::Queue;
 use sojourn_engine::record::ChannelUse;
 use sojourn_engine::record::{Delay, ModemEvent, PacketRecord};
 use sojourn_engine::record::{Latency, Member, MemberCounts, QueueCounts, Series};
+use sojourn_engine::units::Time;
 use sojourn_input::fault;
 use sojourn_input::problem::Warning;
 use sojourn_input::words;
@@ -439,6 +441,7 @@ fn warnings(run: &Simulation, done: &[Done]) -> Vec<Warning> {
     }
     warnings.extend(burst::warnings(run));
     warnings.extend(still_under_way(run));
+    warnings.extend(program_loads(run));
     warnings.extend(run.early.as_ref().and_then(|early| early.warning(run)));
     warnings
 }
@@ -463,6 +466,21 @@ fn still_under_way(run: &Simulation) -> Option<Warning> {
     let reported = reported.join(", ");
     (!reported.is_empty()).then(|| {
         fault!(UnderWay, "traffic" => "at the end had not arrived, and are neither late nor lost in tables; grades count as lost what has waited for more than 0.4 s: {reported}")
+    })
+}
+
+/// Nobody knows beforehand what a program sends: it is neither the idle line nor the scenario's load.
+fn program_loads(run: &Simulation) -> Option<Warning> {
+    let count = run.outside.unjudged_round_trips;
+    let loads = run.scenario.traffic.iter().enumerate().map(|(number, (name, entry))| {
+        (run.scenario.path_of(name, entry), run.outside.loaded(number))
+    });
+    let loads = loads.filter(|(_, length)| *length > Time::ZERO);
+    let loads = loads.map(|(path, length)| format!("{path} for {:.1} s", length.secs_f64()));
+    let programs = loads.collect::<Vec<_>>().join(", ");
+    let percent = (100.0 * LITTLE).round();
+    (count > 0).then(|| {
+        fault!(ProgramLoad, "traffic" => "real packets were more than {percent} % of what the line carries ({programs}): {count} round trips measured meanwhile count neither as idle nor as under the scenario's load", percent, programs, count)
     })
 }
 
