@@ -11,12 +11,13 @@ use sojourn_input::words;
 use super::Header;
 use super::line::Line;
 use super::packets::{Packets, Recorded};
-use super::writer::interface_name;
+use super::writer::{NANOSECONDS, PS_LATER, PS_PER_NS, interface_name};
 use crate::capture::{Source, Stop, next_block};
 use crate::files::{Disk, Files, MOST_CAPTURE_BYTES};
 
 /// Packets of a record, which take 3 GB.
 const MOST_PACKETS: usize = 1 << 25;
+/// The resolution of times in records of former versions.
 const PICOSECONDS: u8 = 12;
 const ALLOWED: &str = "allowed: a complete record of `sojourn emulate --record`";
 
@@ -29,16 +30,25 @@ pub struct Record {
     pub entries: IndexMap<String, Packets>,
 }
 
+/// An end of an entry.
+struct Interface {
+    entry: usize,
+    direction: Direction,
+    /// Picoseconds of its unit of time.
+    unit_ps: u64,
+}
+
 /// A record while it is read.
 #[derive(Default)]
 struct Reader {
     comment: Vec<u8>,
-    /// The entry and direction of each interface.
-    interfaces: Vec<(usize, Direction)>,
+    interfaces: Vec<Interface>,
     entries: IndexMap<String, Vec<Recorded>>,
     count: u64,
     last: Time,
-    end: Option<Time>,
+    /// When the run ended, and for how many interfaces that is said: behind the last packet, for each.
+    end: Time,
+    ended: usize,
 }
 
 impl Record {
@@ -72,7 +82,10 @@ impl Record {
         let Some(line) = Line::parse(&text) else {
             return Err(format!("which is no record of this version; {ALLOWED}"));
         };
-        let end = reader.end.unwrap_or(reader.last).max(reader.last);
+        if reader.ended < reader.interfaces.len() || reader.interfaces.is_empty() {
+            return Err(reader.torn(Stop::Cut));
+        }
+        let end = reader.end.max(reader.last);
         let entries = reader.entries.into_iter();
         let entries = entries.map(|(name, all)| (name, Packets { all: all.into(), end }));
         Ok(Self { line, entries: entries.collect() })
@@ -90,6 +103,17 @@ impl Record {
     }
 }
 
+impl Interface {
+    /// A time and what is beyond its unit; none if it is too large.
+    fn time(&self, [high, low]: [u32; 2], options: &[PcapNGOption<'_>]) -> Option<Time> {
+        let ps = (u64::from(high) << 32 | u64::from(low)).checked_mul(self.unit_ps)?;
+        let mut comments = options.iter().filter(|of| of.code == OptionCode::Comment);
+        let later = |of| std::str::from_utf8(value(of)).ok()?.strip_suffix(PS_LATER)?.parse().ok();
+        let later_ps: u64 = comments.find_map(later).unwrap_or_default();
+        ps.checked_add(later_ps).map(Time::from_ps)
+    }
+}
+
 impl Reader {
     fn block(&mut self, block: Block) -> Result<(), String> {
         match block {
@@ -100,36 +124,45 @@ impl Reader {
             Block::InterfaceDescription(interface) => {
                 let name = interface.options.iter().find(|of| of.code == OptionCode::IfName);
                 let name = name.map(|of| String::from_utf8_lossy(value(of)).into_owned());
-                let is_ours = interface.if_tsresol == PICOSECONDS;
-                let end =
-                    name.as_deref().filter(|_| is_ours).and_then(end_of).ok_or_else(|| {
-                        format!("which has an interface that is no end of traffic; {ALLOWED}")
-                    })?;
+                let unit_ps = match interface.if_tsresol {
+                    NANOSECONDS => Some(PS_PER_NS),
+                    PICOSECONDS => Some(1),
+                    _ => None,
+                };
+                let end = name.as_deref().and_then(end_of);
+                let (end, unit_ps) = end.zip(unit_ps).ok_or_else(|| {
+                    format!("which has an interface that is no end of traffic; {ALLOWED}")
+                })?;
                 let entry = self.entries.entry(end.0.to_owned());
-                self.interfaces.push((entry.index(), end.1));
+                self.interfaces.push(Interface { entry: entry.index(), direction: end.1, unit_ps });
                 entry.or_default();
             }
             Block::EnhancedPacket(packet) => {
-                let at = Time::from_ps(u64::from(packet.ts_high) << 32 | u64::from(packet.ts_low));
                 let interface = self.interfaces.get(packet.if_id as usize);
+                let at = interface
+                    .and_then(|of| of.time([packet.ts_high, packet.ts_low], &packet.options));
                 let kept = packet.data.get(..packet.caplen as usize);
                 let header = kept.and_then(|bytes| Header::read(bytes).ok());
-                let (Some((entry, direction)), Some(header)) = (interface, header) else {
+                let (Some(at), Some(interface), Some(header)) = (at, interface, header) else {
                     return Err(self.at_fault());
                 };
+                let Interface { entry, direction, .. } = *interface;
                 if at < self.last || self.count as usize == MOST_PACKETS {
                     return Err(self.at_fault());
                 }
                 let number = self.count;
                 self.last = at;
                 self.count += 1;
-                self.entries[*entry].push(Recorded { at, number, direction: *direction, header });
+                self.entries[entry].push(Recorded { at, number, direction, header });
             }
             Block::InterfaceStatistics(statistics) => {
                 let end = statistics.options.iter().find(|of| of.code == OptionCode::IsbEndTime);
-                if let Some([a, b, c, d, e, f, g, h]) = end.map(value) {
-                    let [high, low] = [[*a, *b, *c, *d], [*e, *f, *g, *h]].map(u32::from_le_bytes);
-                    self.end = Some(Time::from_ps(u64::from(high) << 32 | u64::from(low)));
+                let interface = self.interfaces.get(statistics.if_id as usize);
+                if let (Some([a, b, c, d, e, f, g, h]), Some(of)) = (end.map(value), interface) {
+                    let halves = [[*a, *b, *c, *d], [*e, *f, *g, *h]].map(u32::from_le_bytes);
+                    self.end =
+                        of.time(halves, &statistics.options).ok_or_else(|| self.at_fault())?;
+                    self.ended += 1;
                 }
             }
             _ => {}

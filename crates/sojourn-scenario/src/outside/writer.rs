@@ -1,5 +1,6 @@
 //! Writes records of real packets: pcapng files (draft-ietf-opsawg-pcapng) with an interface for each end of a traffic entry
-//! and times in picoseconds, so that a replay injects each packet when it came.
+//! and times in nanoseconds, as all readers know them. What a time has beyond them is in a comment, so that a replay injects
+//! each packet when it came.
 
 use std::io::{self, Write};
 
@@ -25,8 +26,11 @@ const EPB_FLAGS: u16 = 2;
 const ISB_ENDTIME: u16 = 3;
 /// Packets that begin with the IP header (LINKTYPE_RAW).
 const RAW: u32 = 101;
-/// A power of ten: picoseconds.
-const TSRESOL: u8 = 12;
+/// A power of ten: nanoseconds.
+pub(super) const NANOSECONDS: u8 = 9;
+pub(super) const PS_PER_NS: u64 = 1000;
+/// Behind the number of picoseconds in a comment.
+pub(super) const PS_LATER: &str = " ps later";
 /// Bytes of a comment; the length of an option has 16 bits.
 const MOST_COMMENT: usize = 60_000;
 
@@ -89,6 +93,7 @@ impl<W: Write> Writer<W> {
         self.number(header.ip_bytes.into());
         self.padded(kept);
         self.option(EPB_FLAGS, &flags.to_le_bytes());
+        self.ps_later(at);
         self.write_block(PACKET)
     }
 
@@ -101,6 +106,7 @@ impl<W: Write> Writer<W> {
             self.time(at);
             let [high, low] = halves(at);
             self.option(ISB_ENDTIME, &[high.to_le_bytes(), low.to_le_bytes()].concat());
+            self.ps_later(at);
             self.write_block(STATISTICS)?;
         }
         self.out.flush()?;
@@ -123,7 +129,7 @@ impl<W: Write> Writer<W> {
         self.number(RAW);
         self.number(0); // no limit of what is captured
         self.option(IF_NAME, name.as_bytes());
-        self.option(IF_TSRESOL, &[TSRESOL]);
+        self.option(IF_TSRESOL, &[NANOSECONDS]);
         self.write_block(INTERFACE)
     }
 
@@ -133,6 +139,13 @@ impl<W: Write> Writer<W> {
 
     fn time(&mut self, at: Time) {
         halves(at).into_iter().for_each(|half| self.number(half));
+    }
+
+    fn ps_later(&mut self, at: Time) {
+        let ps = at.ps() % PS_PER_NS;
+        if ps > 0 {
+            self.option(COMMENT, format!("{ps}{PS_LATER}").as_bytes());
+        }
     }
 
     fn padded(&mut self, bytes: &[u8]) {
@@ -159,5 +172,6 @@ impl<W: Write> Writer<W> {
 }
 
 fn halves(at: Time) -> [u32; 2] {
-    [(at.ps() >> 32) as u32, at.ps() as u32]
+    let ns = at.ps() / PS_PER_NS;
+    [(ns >> 32) as u32, ns as u32]
 }
