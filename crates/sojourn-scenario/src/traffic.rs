@@ -18,21 +18,22 @@ pub struct Labels {
     /// first group.
     pub home: Option<String>,
     /// DSCP of the entry's packets in both directions (RFC 2474 §3): 46 is EF (RFC 3246), 45 is NQB
-    /// (RFC 9956).
+    /// (RFC 9956). No effect with kind `outside`, whose packets have their own.
     #[schemars(range(min = 0, max = 63))]
     #[schemars(extend("x-role" = "choice"))]
     pub dscp: u8,
     /// ECN field of the entry's datagrams (RFC 3168 §5, RFC 9331 §4.1). Default: `not_ect`. TCP
-    /// chooses its own.
+    /// chooses its own. No effect with kind `outside`, whose packets have their own.
     #[schemars(extend("x-role" = "choice"))]
     pub ecn: Option<EcnField>,
     /// Port of the entry's servers. Default: 443 for web and transfers, 5004 for voice, 3074 for
-    /// games, 6881 for torrents, 9 for all others. The home's ports count up from 49 152.
+    /// games, 6881 for torrents, 9 for all others. The home's ports count up from 49 152. No effect with kind `outside`,
+    /// whose packets have their own.
     #[schemars(range(min = 1, max = 65_535))]
     #[schemars(extend("x-role" = "choice"))]
     pub port: Option<u16>,
     /// IP address of the device in the home, for classifiers that match addresses. Default: no
-    /// address.
+    /// address. No effect with kind `outside`, whose packets have their own.
     #[schemars(with = "Option<String>")]
     #[schemars(extend("x-role" = "choice"))]
     pub address: Option<Address>,

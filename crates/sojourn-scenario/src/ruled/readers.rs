@@ -2,7 +2,7 @@
 
 use super::super::schema::Scenario;
 use super::heirs::senders;
-use super::{Idle, Place, Reason, collect};
+use super::{Idle, Place, Reason, collect, idle_in};
 use crate::apps::{AppSpec, Quality};
 use crate::node::Node;
 use crate::traffic::Entry;
@@ -69,6 +69,8 @@ pub(in super::super) fn unread(scenario: &Scenario) -> Vec<Idle> {
     let root = serde_json::to_value(scenario).unwrap_or_default();
     let mut places = Vec::new();
     collect(&root, &Node::root(), &[], &mut places);
+    // A key that others leave without effect has its reason.
+    let ruled: Vec<_> = idle_in(&root, scenario).into_iter().map(|idle| idle.parts).collect();
     let idle = READ.iter().filter(|(.., reader)| !reader.is_there(scenario, &places));
     let idle = idle.flat_map(|(of, keys, reader)| {
         let is_its = |place: &&Place<'_>| {
@@ -83,7 +85,8 @@ pub(in super::super) fn unread(scenario: &Scenario) -> Vec<Idle> {
             let keys = keys.iter().filter(|key| **key != "dscp" || place.table["dscp"] != NQB);
             keys.flat_map(|key| place.set(key)).collect::<Vec<_>>()
         });
-        set.map(|parts| Idle::new(parts, reader.lack()))
+        let set = set.filter(|parts| !ruled.contains(parts));
+        set.map(|parts| Idle::new(parts, reader.lack())).collect::<Vec<_>>()
     });
     idle.collect()
 }
@@ -205,6 +208,13 @@ mod tests {
         let notes = load(&text, "home.toml", &[]).expect(lines).remove(0).notes;
         let paths = notes.into_iter().filter(|one| one.message.contains("has no effect without "));
         paths.map(|one| one.path).collect()
+    }
+
+    /// A key that others leave without effect and that nothing reads has the first reason alone.
+    #[test]
+    fn a_key_has_one_reason() {
+        let mine = "traffic.mine = { kind = 'outside', port = 1000, address = '1.2.3.4', dscp = 45, ecn = 'ect0' }";
+        assert_eq!(notes(mine), notes(""));
     }
 
     #[test]
