@@ -1,6 +1,7 @@
 //! Scenario files: from text to scenarios, and back.
 
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
@@ -213,6 +214,20 @@ impl Variant {
     }
 }
 
+/// The paths of keys that another table has not, or with other values.
+fn changed(value: &Value, other: Option<&Value>, path: &str, into: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(table) => {
+            for (key, value) in table {
+                let other = other.and_then(|other| other.get(key));
+                changed(value, other, &words::join(path, key), into);
+            }
+        }
+        value if other != Some(value) => drop(into.insert(path.to_owned())),
+        _ => {}
+    }
+}
+
 /// Numbers, strings and others that are no tables or lists.
 fn values_in(value: &Value) -> usize {
     match value {
@@ -220,6 +235,30 @@ fn values_in(value: &Value) -> usize {
         Value::Array(items) => items.iter().map(values_in).sum(),
         _ => 1,
     }
+}
+
+/// A record is of the variants on whose line it was made: the others are left out, if there are such, which say so.
+fn of_the_record(
+    read: Vec<(&String, Result<Variant, Problems>)>,
+) -> Vec<Result<Variant, Problems>> {
+    let is_of_another = |of: &Result<Variant, Problems>| {
+        let problems = of.as_ref().err();
+        problems.is_some_and(|all| all.reported().all(|one| one.code == Code::OtherLine))
+    };
+    let (others, mut own): (Vec<_>, Vec<_>) =
+        read.into_iter().partition(|(_, of)| is_of_another(of));
+    if others.is_empty() || own.is_empty() {
+        return others.into_iter().chain(own).map(|(_, of)| of).collect();
+    }
+    let left_out: Vec<_> = others.iter().map(|(name, _)| format!("{name:?}")).collect();
+    let left_out = left_out.join(", ");
+    let note = fault!(OtherLine, COMPARE =>
+        "the record is of another line than that of {left_out}, where its packets are not sent; allowed: \
+         `--replay-anyway`, which sends them there too", left_out);
+    for variant in own.iter_mut().filter_map(|(_, of)| of.as_mut().ok()) {
+        variant.notes.push(note.clone());
+    }
+    own.into_iter().map(|(_, of)| of).collect()
 }
 
 /// What all succeed in giving, or the problems of all that fail.
@@ -292,7 +331,8 @@ impl File<'_> {
                  variants together", count, each, allowed = MOST_VALUES);
             return Err(fault.of(self.source).into());
         }
-        all_of(variants.map(|(name, overlay)| self.named(name, overlay))).map(distinct)
+        let read = variants.map(|(name, overlay)| (name, self.named(name, overlay)));
+        all_of(of_the_record(read.collect()).into_iter()).map(distinct)
     }
 
     fn named(&self, name: &str, overlay: &Value) -> Result<Variant, Problems> {
@@ -316,6 +356,7 @@ impl File<'_> {
         // The base has all sets already: what each of them changes shows in the file as it is written.
         let mut written = self.written.clone();
         merge(&mut written, own);
+        let mut own_keys = value.clone();
         let mut notes = self.overlay.map_or_else(Vec::new, |overlay| {
             overlay.apply(&mut written);
             let overrides = |path: &str| self.is_levelled(overlay, path);
@@ -324,11 +365,17 @@ impl File<'_> {
         });
         for set in self.sets.iter().filter(|set| !set.is_for_variants()) {
             set.apply(&mut value)?;
+            set.apply(&mut own_keys)?;
             set.apply(&mut written)?;
             overridden.by(&set.label(), &written, |_| false);
         }
         let scenario = match self.scenario(&value) {
-            Ok((scenario, reported)) => {
+            Ok((mut scenario, reported)) => {
+                if let Some(overlay) = self.overlay {
+                    scenario.provisioned.file = file_name(overlay.source());
+                    let keys = &mut scenario.provisioned.keys;
+                    changed(&value, Some(&own_keys), "", keys);
+                }
                 notes.extend(reported);
                 notes.extend(scenario.without_traffic());
                 notes.extend(unread_keys(&scenario).into_iter().map(Idle::warning));

@@ -8,7 +8,12 @@ use sojourn_input::problem::Remedy;
 
 /// The keys of a scenario that are set and have no effect beside others, with remedies that work.
 pub fn idle_keys(scenario: &Scenario) -> Vec<Idle> {
-    ruled::idle_keys(scenario).into_iter().map(|one| tried(one, scenario)).collect()
+    let given = &scenario.provisioned;
+    let told = |one: Idle| match given.keys.contains(&one.path()) {
+        true => one.given_by(&given.file),
+        false => tried(one, scenario),
+    };
+    ruled::idle_keys(scenario).into_iter().map(told).collect()
 }
 
 /// The same with a remedy that the scenario accepts and with which no rule leaves the key without effect: that of its

@@ -3,6 +3,8 @@
 //! Doc comments here appear in the JSON Schema that users read. Ranges are checked from that schema
 //! too.
 
+use std::collections::BTreeSet;
+
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
@@ -39,10 +41,29 @@ use sojourn_transport::TcpOptions;
 /// Name of the only group in a scenario without groups.
 const LONE_HOME: &str = "home";
 
+/// What a modem's file has set. It does not distinguish scenarios.
+#[derive(Clone, Debug, Default)]
+pub struct Provisioned {
+    /// The file.
+    pub file: String,
+    /// The paths of keys.
+    pub keys: BTreeSet<String>,
+}
+
+impl PartialEq for Provisioned {
+    fn eq(&self, _other: &Self) -> bool {
+        true
+    }
+}
+
 /// A scenario: homes on an access network, the servers they talk to, and their traffic.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
+    /// Keys that a modem's file has set, which nobody can leave out of the scenario, and its name.
+    #[serde(skip)]
+    #[schemars(skip)]
+    pub provisioned: Provisioned,
     /// Title of tables and reports.
     #[serde(default)]
     #[schemars(extend("x-role" = "note"))]

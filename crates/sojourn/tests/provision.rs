@@ -12,7 +12,7 @@ use sojourn::access::modem_config::{File, ModemConfig};
 use sojourn::engine::aqm::AqmSpec;
 use sojourn::input::problem::Problems;
 use sojourn::scenario::provision::{Provision, modem_config};
-use sojourn::scenario::{Scenario, Source, Variant};
+use sojourn::scenario::{Scenario, Source, Variant, idle_keys};
 
 const HOME: &[u8] = include_bytes!("../../../tests/data/modem-configs/home-5x20.cm");
 const GIGABIT: &[u8] = include_bytes!("../../../tests/data/modem-configs/gigabit-voice.cm");
@@ -68,6 +68,19 @@ fn a_home_has_the_service_of_its_file() {
 }
 
 /// Groups of homes keep what the file does not set, and `--set` overrides both.
+/// Who set a key that has no effect may leave it out; a file of a modem, nobody.
+#[test]
+fn a_key_of_the_file_that_has_no_effect_is_said_to_be_the_files() {
+    let said = |sets: &[&str]| {
+        let scenario = load(BASE, sets, &view(HOME)).unwrap().remove(0).scenario;
+        let idle = idle_keys(&scenario).into_iter().map(|one| one.sentence());
+        idle.filter(|said| said.contains("upstream.priority")).collect::<Vec<_>>()
+    };
+    let [of_file, own] = [&[][..], &["upstream.priority=3"]].map(said);
+    assert!(of_file[0].ends_with(": modem.cfg sets it"), "{of_file:?}");
+    assert!(!own[0].contains("modem.cfg"), "{own:?}");
+}
+
 #[test]
 fn all_groups_of_homes_have_the_service_of_the_file() {
     let groups = "

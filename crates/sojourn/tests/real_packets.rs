@@ -601,6 +601,106 @@ fn another_queue_is_an_open_loop_and_another_line_is_refused() {
     assert!(refused.to_string().contains("0123456789abcdef"), "{refused}");
 }
 
+/// Where the blocks of a record are: a type, the length of all, what is in it, and the length again.
+fn blocks(record: &[u8]) -> Vec<std::ops::Range<usize>> {
+    let mut found = Vec::new();
+    let mut begin = 0;
+    while begin < record.len() {
+        let length = u32::from_le_bytes(record[begin + 4..begin + 8].try_into().unwrap());
+        found.push(begin..begin + length as usize);
+        begin += length as usize;
+    }
+    found
+}
+
+/// As former versions wrote it: all times, each two numbers of 32 bits, in picoseconds.
+fn in_picoseconds(record: &[u8]) -> Vec<u8> {
+    let mut old = record.to_vec();
+    let scale = |bytes: &mut [u8]| {
+        let [high, low] =
+            [0, 4].map(|at| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap()));
+        let ps = 1000 * (u64::from(high) << 32 | u64::from(low));
+        bytes[..4].copy_from_slice(&((ps >> 32) as u32).to_le_bytes());
+        bytes[4..8].copy_from_slice(&(ps as u32).to_le_bytes());
+    };
+    for block in blocks(record) {
+        let block = &mut old[block];
+        match block[0] {
+            1 => {
+                let resolution = block.windows(5).position(|five| five == [9, 0, 1, 0, 9]).unwrap();
+                block[resolution + 4] = 12;
+            }
+            5 => {
+                scale(&mut block[12..20]);
+                scale(&mut block[24..32]);
+            }
+            6 => scale(&mut block[12..20]),
+            _ => {}
+        }
+    }
+    old
+}
+
+/// Readers of captures know nanoseconds, and some none that are shorter. What a time has beyond them is kept too, and records
+/// of former versions are read.
+#[test]
+fn times_are_in_nanoseconds_and_exact() {
+    let record = |times: &[u64]| {
+        let mut live = Live::new(&Case::of(LINE, &[]).scenario());
+        for ps in times {
+            live.send(Time::from_ps(*ps), "real", Direction::Up, &Sent::udp(200));
+        }
+        live.finish().2
+    };
+    let read = |record: &[u8]| Record::read(record).unwrap().entries["real"].clone();
+    let times = |record: &[u8]| read(record).all.iter().map(|one| one.at.ps()).collect::<Vec<_>>();
+    let odd = [0, 1, 999, 1000, 5_000_000_000_123, 5_000_000_000_124];
+    let found = read(&record(&odd));
+    assert_eq!((times(&record(&odd)), found.end.ps()), (odd.to_vec(), odd[5]));
+    // An hour is 3.6e15 ps.
+    let whole = [7000, 3_600_000_000_000_000];
+    let new = record(&whole);
+    let time = &new[blocks(&new)[4].clone()][12..20];
+    assert_eq!(
+        u32::from_le_bytes(time[..4].try_into().unwrap()),
+        (3_600_000_000_000_u64 >> 32) as u32
+    );
+    let old = in_picoseconds(&new);
+    assert_eq!(times(&old), whole);
+    assert_eq!(read(&old), read(&new));
+}
+
+/// A record of one of several variants is replayed in it and those of its line, and they say that the others are left out.
+#[test]
+fn a_record_is_of_the_variants_on_its_line() {
+    let variants = "[compare.slow]\n[compare.other.upstream.queue]\nlimit_bytes = 9000\n\
+                    [compare.fast.upstream]\nsustained_mbps = 20\npeak_mbps = 20";
+    let text = format!("{LINE}\n{variants}");
+    for (variant, want, left) in
+        [(0, &["slow", "other"][..], "\"fast\""), (2, &["fast"], "\"slow\", \"other\"")]
+    {
+        let case = Case { variant, ..Case::of(&text, &[]) };
+        let mut live = Live::new(&case.scenario());
+        live.send(Time::ZERO, "real", Direction::Up, &Sent::udp(200));
+        let record = live.finish().2;
+        let mut settings = Record::read(&record).unwrap().settings("live.pcapng");
+        let found = case.load(&record, &settings).unwrap();
+        assert_eq!(found.iter().map(|one| &*one.name).collect::<Vec<_>>(), want);
+        for one in &found {
+            let said = one.notes.iter().find(|note| note.code == Code::OtherLine);
+            assert!(said.is_some_and(|note| note.message.contains(left)), "{:?}", one.notes);
+        }
+        settings.push("traffic.real.anyway = true".to_owned());
+        assert_eq!(case.load(&record, &settings).unwrap().len(), 3);
+    }
+    // One of none is refused with all.
+    let elsewhere = Case::of(&text, &["downstream.sustained_mbps = 50"]);
+    let record = recorded("real", 1);
+    let settings = Record::read(&record).unwrap().settings("live.pcapng");
+    let refused = elsewhere.load(&record, &settings).unwrap_err();
+    assert!(refused.reported().all(|one| one.code == Code::OtherLine), "{refused}");
+}
+
 /// A record that was cut at any place, or has other bytes, is refused or read, and never breaks the reader.
 #[test]
 fn a_damaged_record_is_refused() {
@@ -612,6 +712,12 @@ fn a_damaged_record_is_refused() {
     let whole = Record::read(&record).unwrap();
     assert_eq!((whole.entries.len(), whole.entries["real"].all.len()), (1, 20));
     assert_eq!(whole.entries["real"].end, Time::from_ms(19));
+    let borders = blocks(&record);
+    assert_eq!(borders.len(), 1 + 2 + 20 + 2);
+    for border in borders {
+        let refused = Record::read(&record[..border.start]).unwrap_err();
+        assert!(refused.contains("allowed: a complete record"), "{refused}");
+    }
     let mut rng = Rng::named(1, "damage");
     for _ in 0..2000 {
         let mut damaged = record.clone();

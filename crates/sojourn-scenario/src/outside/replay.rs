@@ -37,11 +37,10 @@ impl Parameters {
         }
         let Differences { choices, others } = record.line.differences(line);
         if !others.is_empty() && !self.anyway {
-            let message = format!(
-                "found a record of another scenario, which differs in {}; allowed: a record of this one, in which only what one may choose differs, such as queues, or {path}.anyway = true (`--replay-anyway`)",
-                named(&others)
+            let keys = named(&others);
+            return Err(
+                fault!(OtherLine, format!("{path}.record") => "found a record of another scenario, which differs in {keys}; allowed: a record of this one, in which only what one may choose differs, such as queues, or {path}.anyway = true (`--replay-anyway`)", keys),
             );
-            return Err(Fault::new(format!("{path}.record"), message));
         }
         (self.digest, self.packets) = (Some(digest), packets.clone());
         let different = [choices, others].concat();

@@ -97,6 +97,17 @@ impl Idle {
         Self { parts, reason, is_required: false, is_unread: false }
     }
 
+    /// Its path.
+    pub(super) fn path(&self) -> String {
+        path_of(&self.parts)
+    }
+
+    /// A modem's file sets it: nobody set it here, or can leave it out.
+    pub(super) fn given_by(mut self, file: &str) -> Self {
+        self.reason = Reason::new(self.reason.clause, format!("{file} sets it"));
+        self
+    }
+
     /// That it has none, and why.
     pub(super) fn why(&self) -> String {
         format!("{} has no effect {}", path_of(&self.parts), self.reason.clause)
