@@ -22,7 +22,7 @@ const SLOWEST_BPS: f64 = 1.0;
 pub(super) struct ProgramLoad {
     /// Upstream and downstream.
     ways: [Meter; 2],
-    /// When they were, the latest last: until the last of them had arrived.
+    /// When they were, the latest last: until the bucket is empty, and the last of them has arrived.
     times: VecDeque<Range<Time>>,
     /// For how long, without the last of these.
     sum: Time,
@@ -65,15 +65,17 @@ impl ProgramLoad {
 
     /// A packet comes.
     pub(super) fn came(&mut self, way: Direction, bytes: u64, now: Time) {
-        let Some(since) = self.ways[way as usize].came(bytes, now) else { return };
+        let meter = &mut self.ways[way as usize];
+        let Some(since) = meter.came(bytes, now) else { return };
+        let until = meter.empties;
         match self.times.back_mut().filter(|last| since <= last.end) {
-            Some(last) => (last.start, last.end) = (last.start.min(since), last.end.max(now)),
+            Some(last) => (last.start, last.end) = (last.start.min(since), last.end.max(until)),
             None => {
                 self.sum += self.last();
                 while self.times.front().is_some_and(|time| time.end + REMEMBERED < now) {
                     self.times.pop_front();
                 }
-                self.times.push_back(since..now);
+                self.times.push_back(since..until);
             }
         }
     }
@@ -81,7 +83,7 @@ impl ProgramLoad {
     /// A packet has arrived.
     pub(super) fn arrived(&mut self, sent_at: Time, now: Time) {
         if let Some(last) = self.times.back_mut().filter(|last| last.start <= sent_at) {
-            last.end = last.end.max(now).max(last.start);
+            last.end = last.end.max(now);
         }
     }
 
