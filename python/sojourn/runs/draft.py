@@ -42,23 +42,23 @@ class _Use:
 _USES = {
     "game": _Use(
         "an online game: a small packet every 20 ms, from the player and from the server",
-        'kind = "stream"\npurpose = "game"\nserver = "near"\n'
+        'kind = "stream"\npurpose = "game"\nserver = "OWN"\n'
         'direction = "both"   # "up" or "down" sends only what leaves the home, or comes to it\n'
         "dscp = 45   # NQB, which Low Latency DOCSIS puts into its low-latency flow",
     ),
     "call": _Use(
         "a voice call: both ends speak",
-        'kind = "stream"\npurpose = "voice"\nserver = "near"\n'
+        'kind = "stream"\npurpose = "voice"\nserver = "OWN"\n'
         'direction = "both"   # "up" is what leaves the home, "down" what is heard in it\n'
         "dscp = 46   # EF, likewise",
     ),
     "video_call": _Use(
         "a video call, whose rate follows the line as browsers do it",
-        'kind = "video_call"\nserver = "near"\ncontrol = "gcc"',
+        'kind = "video_call"\nserver = "OWN"\ncontrol = "gcc"',
     ),
     "cloud_game": _Use(
         "a game that a server plays: frames of 20 Mbps come down, inputs go up",
-        'kind = "cloud_game"\nserver = "near"',
+        'kind = "cloud_game"\nserver = "OWN"',
     ),
     "web": _Use(
         "pages of today, one after the other, over HTTP/1.1, HTTP/2 and HTTP/3",
@@ -69,7 +69,7 @@ _USES = {
     ),
     "video": _Use(
         "a film, in segments of adaptive quality",
-        'kind = "video"\nserver = "near"',
+        'kind = "video"\nserver = "OWN"',
         fills="downstream",
         count_key="viewers",
     ),
@@ -89,7 +89,7 @@ _USES = {
     ),
     "responsiveness": _Use(
         "a test of responsiveness: round trips per minute under a load of both directions",
-        'kind = "responsiveness"\nserver = "near"\nstart_s = 10\n'
+        'kind = "responsiveness"\nserver = "OWN"\nstart_s = 10\n'
         "interval_s = 1   # as programs have it; the draft has 5",
         fills="downstream",
         is_bulk=True,
@@ -217,13 +217,14 @@ def draft(
     fills = {_USES[use].fills for use in counts}
     # Downloads fill the upstream too, with acknowledgements, and tests of responsiveness do.
     compared = ["upstream", *(["downstream"] if "downstream" in fills else [])]
+    entries = [text for use, count in counts.items() for text in _entries(use, count)]
     parts = [
         *([f"#:schema {schema}"] if schema else []),
         _head(down_mbps, up_mbps),
         _service(down_mbps, up_mbps, buffer_bytes, down_buffer_bytes, others is not None),
-        _servers(max(down_mbps, up_mbps), "".join(_USES[use].keys for use in counts)),
+        _servers(max(down_mbps, up_mbps), "".join(entries)),
         *([_ELSEWHERE, _channel(up_mbps), *_homes(others), _SEEN] if others else []),
-        *(text for use, count in counts.items() for text in _entries(use, count)),
+        *entries,
         *(_entries_of_neighbours(others) if others else []),
         _head_of_variants(
             compared, others is not None, len({_USES[use].is_bulk for use in counts}) == 2
@@ -339,16 +340,17 @@ _FAST_MBPS = 500
 """From here on the default link of servers, 1000 Mbps, may be what is slow."""
 
 
-_DELAYS_MS = {"near": 9, "far": 24}
+_DELAY_MS, _FAR_MS = 9, 24
+_SERVER = re.compile(r"^servers? = (.*)$", re.MULTILINE)
 
 
 def _servers(service_mbps: float, keys: str) -> str:
-    """The servers that keys of traffic name."""
+    """The servers that keys of traffic name, each with a link of its own."""
     rate = f", rate_mbps = {10 * service_mbps:g}" if service_mbps >= _FAST_MBPS else ""
+    lists = "\n".join(_SERVER.findall(keys))
     servers = [
-        f"{name} = {{ delay_ms = {delay_ms}{rate} }}\n"
-        for name, delay_ms in _DELAYS_MS.items()
-        if f'"{name}"' in keys
+        f"{name} = {{ delay_ms = {_FAR_MS if name == 'far' else _DELAY_MS}{rate} }}\n"
+        for name in dict.fromkeys(re.findall('"(.*?)"', lists))
     ]
     return f"""\
 [servers]                # one-way delays from the cable network on; the cable adds its own
@@ -365,10 +367,14 @@ rate_mbps = 100_000
 def _entries(use: str, count: int) -> list[str]:
     """The traffic entries of a use: one that has its count, or game1 and game2."""
     one = _USES[use]
-    if one.count_key and count > 1:
-        return [f"[traffic.{use}]   # {one.comment}\n{one.keys}\n{one.count_key} = {count}\n"]
-    names = [use] if count == 1 else [f"{use}{number}" for number in range(1, count + 1)]
-    return [f"[traffic.{name}]   # {one.comment}\n{one.keys}\n" for name in names]
+    is_counted = one.count_key and count > 1
+    several = [f"{use}{number}" for number in range(1, count + 1)]
+    more = f"{one.count_key} = {count}\n" if is_counted else ""
+    # Queues that are fair to hosts would take what one server sends for one user's.
+    return [
+        f"[traffic.{name}]   # {one.comment}\n" + one.keys.replace("OWN", name) + f"\n{more}"
+        for name in ([use] if is_counted or count == 1 else several)
+    ]
 
 
 def _channel(up_mbps: float) -> str:
@@ -412,7 +418,7 @@ def _entries_of_neighbours(neighbours: _Neighbours) -> list[str]:
     parts = []
     for use in neighbours.homes:
         keys = re.sub("   #.*", "", _USES[use].of_neighbours or _USES[use].keys)
-        keys = re.sub('"near"(, "far")?', '"elsewhere"', keys)
+        keys = re.sub('"OWN"|"near"(, "far")?', '"elsewhere"', keys)
         spread = "start_spread_s = 20\n" if _USES[use].count_key else ""
         parts.append(f'[traffic.neighbours_{use}]\n{keys}\nhome = "{use}"\n{spread}')
     return [*parts, *([_SAVE] if neighbours.saves else [])]
