@@ -128,6 +128,8 @@ def _drafted(scheme: str, down_mbps: float, up_mbps: float, duration_s: float) -
     scenario["traffic"] = {
         name: entry for name, entry in scenario["traffic"].items() if name.startswith("neighbours_")
     }
+    servers = scenario["servers"].items()
+    scenario["servers"] = {{"game": "near"}.get(name, name): server for name, server in servers}
     del scenario["compare"]
     return {**scenario, "duration_s": duration_s, "baseline": False}
 
