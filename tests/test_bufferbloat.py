@@ -16,24 +16,24 @@ def grid_of(**found: RoundTrip) -> Grid | None:
 
 def test_what_the_household_does_not_do_is_not_measured() -> None:
     grid = grid_of(
-        up=RoundTrip("C", 23.1, None, 189.8, None),
-        no_idle_line=RoundTrip(None, None, 60.4, 60.4, None),
+        up=RoundTrip("C", "game", 23.1, None, 189.8, None),
+        no_idle_line=RoundTrip(None, "game", None, 60.4, 60.4, None),
     )
     assert grid is not None
     assert grid.rows == [
         ["up", "C", "23.1", "not measured", "190"],
         ["no_idle_line", "not measured", "not measured", "60.4", "60.4"],
     ]
-    grid = grid_of(both=RoundTrip("A", 23.1, None, None, 40.0))
+    grid = grid_of(both=RoundTrip("A", "game", 23.1, None, None, 40.0))
     assert grid is not None
     assert grid.rows == [["both", "A", "23.1", "not measured", "not measured", "40.0"]]
-    assert grid_of(alone=RoundTrip(None, 23.1, None, None, None)) is None
-    assert grid_of(loaded=RoundTrip(None, None, None, 60.4, None)) is None
+    assert grid_of(alone=RoundTrip(None, "game", 23.1, None, None, None)) is None
+    assert grid_of(loaded=RoundTrip(None, "game", None, None, 60.4, None)) is None
     assert grid_of() is None
 
 
 def test_where_some_settings_are_left_out_their_number_is_in_the_title() -> None:
-    one = RoundTrip("C", 23.1, None, 189.8, None)
+    one = RoundTrip("C", "game", 23.1, None, 189.8, None)
     judged: Any = SimpleNamespace(round_trips={"a": one, "b": one, "c": one})
     few, all_ = (bufferbloat_grid(judged, names) for names in (["a", "c"], ["a", "b", "c"]))
     assert few and few.title.endswith(" from A+ to F, 2 of 3 settings")

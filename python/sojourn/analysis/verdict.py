@@ -140,7 +140,7 @@ class RoundTrip:
     letter: str | None
     """From A+ to F, by what the load that adds most adds to the mean."""
     traffic: str
-    """The game or call: of several the one whose grade under load is the worst."""
+    """The game or call: of several the first that has the letter of the grade under load."""
     idle_ms: float | None
     downloading_ms: float | None
     uploading_ms: float | None

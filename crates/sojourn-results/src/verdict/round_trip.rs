@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use super::grades::round_trips;
+use super::grades::{Assessment, round_trips};
 use super::groups::Judged;
 use super::thresholds::{ADDED_DELAY, UNDER_LOAD};
 use crate::letters::letter;
@@ -26,18 +26,20 @@ pub struct RoundTrip {
 }
 
 impl RoundTrip {
-    /// Of a run and its idle line; `None` if no game or call measured it. Of several it is the one that decides the grade under
-    /// load, or else the first, games before calls.
+    /// Of a run and its idle line; `None` if no game or call measured it. Of several it is the first that has the letter of the
+    /// grade under load, games before calls.
     pub(super) fn of(one: &Judged<'_>, idle: Option<&Judged<'_>>) -> Option<Self> {
         let idle_runs = idle.map(|line| line.group.runs.as_slice());
-        let worst = one.assessment(UNDER_LOAD);
-        let added_ms = worst.and_then(|found| found.value(ADDED_DELAY));
-        let mut names = one.group.runs[0].round_trips.keys();
-        let is_worst = |name: &&(bool, String)| worst.is_none_or(|found| found.traffic == name.1);
-        let name = names.find(is_worst)?;
+        let letter_of = |found: &Assessment| found.value(ADDED_DELAY).map(letter);
+        let worst = one.assessment(UNDER_LOAD).and_then(letter_of);
+        let is_of = |name: &str| {
+            let mut own = one.entries.iter().filter(|found| found.application == UNDER_LOAD);
+            own.find(|found| found.traffic == name).and_then(letter_of)
+        };
+        let name = one.group.runs[0].round_trips.keys().find(|name| is_of(&name.1) == worst)?;
         let (medians, _) = round_trips(&one.group.runs, idle_runs, name);
         let [idle_ms, downloading_ms, uploading_ms, both_ms] = medians;
-        let (letter, traffic) = (added_ms.map(letter), name.1.clone());
-        Some(Self { letter, traffic, idle_ms, downloading_ms, uploading_ms, both_ms })
+        let traffic = name.1.clone();
+        Some(Self { letter: worst, traffic, idle_ms, downloading_ms, uploading_ms, both_ms })
     }
 }
