@@ -291,7 +291,7 @@ fn packets_that_never_arrive_are_a_warning() {
     assert_eq!(reported.len(), 1);
     assert!(
         reported[0].contains("traffic.game upstream")
-            && reported[0].contains("neither as late nor as lost"),
+            && reported[0].contains("neither late nor lost in tables"),
         "{reported:?}"
     );
 }

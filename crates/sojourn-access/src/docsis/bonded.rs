@@ -2,14 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use super::impairments::Noise;
-use super::outages::{self, Outage};
+use super::outages;
 use super::parameters::{ModemSpec, PlantSpec};
 use super::timing::Specification;
-use super::upstream_channel::{Phy, UpstreamChannel};
+use super::upstream_channel::{BondedChannel, UpstreamChannel};
 use crate::service::{Upstream, flow_path};
 use sojourn_engine::units::Time;
 use sojourn_input::fault;
@@ -18,37 +15,6 @@ use sojourn_input::words;
 
 /// How long a modem may wait for a missing packet downstream (MULPI Annex B, from memory).
 const RESEQUENCING_MS: f64 = 18.0;
-
-/// One of the upstream channels that modems bond. What it does not name is as `upstream_channel` says.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct BondedChannel {
-    /// Modulation and minislots, chosen by `kind`: `sc_qam` or `ofdma`. Default: that of `upstream_channel`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub phy: Option<Phy>,
-    /// Time between its MAPs in ms. Default: that of `upstream_channel`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0.1, max = 100.0))]
-    pub map_interval_ms: Option<f64>,
-    /// How much later its MAP intervals begin than those of a channel without this key, in ms, rounded to whole frames.
-    /// Of more than an interval the rest counts.
-    #[schemars(range(min = 0.0, max = 100.0))]
-    pub map_offset_ms: f64,
-    /// How long before its interval a MAP is made, in us. Default: `cable.timing.map_advance_us`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0.0, max = 1_000_000.0))]
-    pub map_advance_us: Option<f64>,
-    /// What bursts and requests take in addition from the receiver of this channel to the CMTS, in ms: a farther node, or
-    /// a deeper interleaver.
-    #[schemars(range(min = 0.0, max = 1000.0))]
-    pub extra_delay_ms: f64,
-    /// Errors on this channel. An error takes what comes behind it in its segment, which says where packets begin, and all
-    /// of it in its first codeword. Default: none.
-    pub noise: Noise,
-    /// Times in which the channel is lost. It gets no MAPs, and modems use the others (partial service). Default: none.
-    #[schemars(extend("maxItems" = 100))]
-    pub outages: Vec<Outage>,
-}
 
 impl BondedChannel {
     /// The fixed times of its MAPs.
