@@ -150,9 +150,8 @@ pub(crate) fn kept_percent(scenario: &Scenario, rows: &Rows, way: Direction) -> 
     let flows: Vec<Flow<'_>> =
         all.filter_map(|(name, entry)| adapting(scenario, &light, name, entry, way)).collect();
     let kept = |(flow, part_mbit): (&Flow<'_>, f64)| {
-        let (count, most_mbps) = scenario.adapting(flow.entry, way)?;
-        let part_mbps = part_mbit / flow.under_way_s / count;
-        let due_mbps = scenario.adapted_mbps(flow.entry, part_mbps.min(most_mbps));
+        let (count, _) = scenario.adapting(flow.entry, way)?;
+        let due_mbps = scenario.adapted_mbps(flow.entry, part_mbit / flow.under_way_s / count);
         let is_due = due_mbps > LEAST_MBPS;
         is_due.then(|| (flow.got.traffic.clone(), (100.0 * flow.got.mbps / due_mbps).min(100.0)))
     };

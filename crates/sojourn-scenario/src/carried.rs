@@ -172,11 +172,11 @@ impl Scenario {
         (round_trips + doublings) * rtt_s
     }
 
-    /// How many there are of an entry whose rate follows the line in a direction, in all its homes, and the most that each
-    /// asks for, in Mbps. `None` for other traffic.
+    /// How many there are of an entry whose rate follows the line in a direction, in all its homes, and the most of the line
+    /// that each makes use of, in Mbps: a film comes the faster, the more there is. `None` for other traffic.
     pub fn adapting(&self, entry: &Entry, way: Direction) -> Option<(f64, f64)> {
         let (each, most_mbps) = match &entry.app {
-            AppSpec::Video(app) if way == Direction::Down => (app.viewers, app.top_mbps()),
+            AppSpec::Video(app) if way == Direction::Down => (app.viewers, f64::INFINITY),
             AppSpec::VideoCall(app) if app.adapts() && app.direction.includes(way) => {
                 (1, app.max_mbps())
             }

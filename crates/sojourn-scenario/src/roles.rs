@@ -199,6 +199,16 @@ mod tests {
                 format!("core.x.downstream.capacity.{steps}"),
                 "line choice",
             ),
+            (
+                "upstream_channel.bonded.*",
+                "upstream_channel.bonded.a.extra_delay_ms = 1".to_owned(),
+                "line choice",
+            ),
+            (
+                "upstream_channel.bonded.*.phy",
+                "upstream_channel.bonded.a.phy.kind = 'ofdma'".to_owned(),
+                "line choice",
+            ),
             ("servers.*", "servers.far.delay_ms = 9".to_owned(), "line"),
             ("servers.*.queue", "servers.near.queue.limit_packets = 9".to_owned(), "choice"),
             ("tcp.congestion_control", "tcp.congestion_control.kind = 'reno'".to_owned(), "choice"),

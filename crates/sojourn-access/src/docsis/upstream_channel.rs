@@ -113,11 +113,11 @@ pub struct BondedChannel {
     pub phy: Option<Phy>,
     /// Time between its MAPs in ms. Default: that of `upstream_channel`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0.1, max = 100.0))]
+    #[schemars(range(min = 0.1, max = 100.0), extend("x-role" = "choice"))]
     pub map_interval_ms: Option<f64>,
     /// How much later its MAP intervals begin than those of a channel without this key, in ms, rounded to whole frames.
     /// Of more than an interval the rest counts.
-    #[schemars(range(min = 0.0, max = 100.0))]
+    #[schemars(range(min = 0.0, max = 100.0), extend("x-role" = "choice"))]
     pub map_offset_ms: f64,
     /// How long before its interval a MAP is made, in us. Default: `cable.timing.map_advance_us`.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -168,10 +168,6 @@ impl Parameters {
         levels_mbps[level]
     }
 
-    pub(crate) fn top_mbps(&self) -> f64 {
-        self.levels_mbps().iter().copied().fold(0.0, f64::max)
-    }
-
     /// The level of the first segment.
     fn first(&self) -> usize {
         let top = self.levels_mbps().len() - 1;

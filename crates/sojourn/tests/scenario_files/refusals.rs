@@ -63,7 +63,7 @@ fn unknown_keys() {
         refusal_with("duration_s = 10", "duration_s = 10\n'my key' = 1"),
         "home.toml: \"my key\": unknown key; allowed here: title, description, duration_s, seed, \
          dialect, clock_drift_ppm, access, cable, upstream, downstream, upstream_channel, cmts, \
-         homes, router, core, servers, tcp, traffic, metrics, baseline, compare"
+         provisioning, homes, router, core, servers, tcp, traffic, metrics, baseline, compare"
     );
 }
 
