@@ -262,8 +262,9 @@ fn a_video_keeps_its_rate_or_is_not_good() {
 #[test]
 fn a_video_is_due_the_level_of_its_line() {
     for (down_mbps, due_mbps) in [(3, 1.6), (20, 11.6), (24, 11.6), (27, 16.8), (500, 16.8)] {
-        let set = format!("downstream.sustained_mbps={down_mbps}");
-        let scenario = scenario_of("traffic.v = { kind = 'video', server = 'near' }", &[&set]);
+        let sets = ["sustained", "peak"].map(|of| format!("downstream.{of}_mbps={down_mbps}"));
+        let film = "traffic.v = { kind = 'video', server = 'near' }";
+        let scenario = scenario_of(film, &sets.each_ref().map(|set| set.as_str()));
         let flow = json!({"traffic": "v", "quality": "video", "direction": "down",
             "video_rate_mbps": due_mbps / 2.0});
         let rows = Rows { flows: vec![row(&flow)], ..Rows::default() };
