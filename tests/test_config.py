@@ -230,7 +230,8 @@ def test_what_is_not_simulated_is_told(cli: Cli, tmp_path: Path) -> None:
     scenario = tmp_path / "simple.toml"
     scenario.write_text(SIMPLE)
     note = (
-        'upstream.priority has no effect where upstream.modem.kind = "single_queue": leave it out'
+        'upstream.priority has no effect where upstream.modem.kind = "single_queue": '
+        "home-5x20.cm sets it"
     )
     outcome = cli("validate", scenario, "--config", HOME)
     assert (outcome.returncode, outcome.stderr) == (0, f"warning: {note}\n")

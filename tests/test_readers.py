@@ -238,6 +238,15 @@ def test_values_of_grades_are_those_of_the_tables(runs: Runs) -> None:
                     of = parts[one["traffic"]]
                     share = min(100, 100 * of["mbps"] / of["part_mbps"])
                     assert value == pytest.approx(share), (name, one)
+                elif metric == "loss_percent" and value not in of_rows(its, metric):
+                    # What had not come, and waited for too long, is given up.
+                    sent, come = (
+                        [row[f"{of}_packets"] for row in its] for of in ("sent", "delivered")
+                    )
+                    missing = (
+                        100 * (1 - there / all_) for all_, there in zip(sent, come, strict=True)
+                    )
+                    assert max(of_rows(its, metric)) < value <= max(missing), (name, one)
                 elif value is not None:
                     assert value in of_rows(its, metric), (name, one, metric)
 
@@ -485,7 +494,11 @@ def test_captures_have_the_packets_at_their_times(opened: Mapping[str, StoredRun
                 for time_s, number in zip(times, numbers, strict=True)
                 if time_s is not None
             )
-            assert sorted(captured(run, point)) == want, (name, point)
+            found = sorted(captured(run, point))
+            # Real packets have their own headers, with no number of ours.
+            is_real = any("record" in entry for entry in run.settings["traffic"].values())
+            both = [[at for at, _ in all_] for all_ in (found, want)] if is_real else [found, want]
+            assert both[0] == both[1], (name, point)
 
 
 def test_points_of_captures_lie_in_order(runs: Runs) -> None:

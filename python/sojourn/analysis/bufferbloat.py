@@ -32,10 +32,15 @@ def letters_grid(
     return Grid(title, ["", "letter", *_HEADINGS[:count]], rows)
 
 
-def bufferbloat_grid(judged: Verdict, names: Container[str]) -> Grid | None:
-    """A row for each of these settings; `None` if nothing measured one idle and under load."""
+def bufferbloat_grid(
+    judged: Verdict, names: Container[str], *, names_traffic: bool = True
+) -> Grid | None:
+    """A row for each of these settings; `None` if nothing measured one idle and under load.
+
+    With `names_traffic` rows of several games or calls name theirs.
+    """
     chosen = {name: one for name, one in judged.round_trips.items() if name in names}
-    are_several = len({one.traffic for one in chosen.values()}) > 1
+    are_several = names_traffic and len({one.traffic for one in chosen.values()}) > 1
     found = {
         f"{name} ({one.traffic})" if are_several else name: (
             one.letter,

@@ -82,5 +82,5 @@ def cures(found: Fit, progress: Progress | None = None) -> Grid | None:
         cake=toml_value(queue_of("router_cake")),
     )
     judged = run(found.scenario() + more, progress=progress).verdict
-    grid = bufferbloat_grid(judged, judged.leading)
+    grid = bufferbloat_grid(judged, judged.leading, names_traffic=False)
     return grid and replace(grid, title=_TITLE)

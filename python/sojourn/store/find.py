@@ -61,8 +61,9 @@ def find(
     that are there. The other parameters are those of `run`.
 
         >>> found = sojourn.find(
-        ...     "scenarios/upload.toml", key="upstream.queue.limit_bytes", until="game p99 < 100",
-        ...     low=16_000, high=256_000, step=16_000, seeds=2, duration_s=2,
+        ...     "scenarios/gallery/02-codel.toml", key="upstream.queue.limit_bytes",
+        ...     until="game p99 < 100", low=16_000, high=256_000, step=16_000,
+        ...     seeds=2, duration_s=2,
         ... )
         >>> found["drop-tail"].interval
         (96000, 112000)
