@@ -23,13 +23,17 @@ pub struct Group<'a> {
 }
 
 impl Group<'_> {
-    /// Is no bulk traffic meant to begin, where some is in the other? One of which nothing arrives is no idle line.
+    /// Is any bulk traffic meant to begin? One of which nothing arrives has failed, and is no idle line.
+    fn is_loaded(&self) -> bool {
+        self.runs.iter().all(|facts| !facts.is_idle && facts.lines[0] != facts.lines[1])
+    }
+
+    /// Is it what is left of the other without bulk traffic, or does that begin after the end?
     fn is_idle_line_of(&self, other: &Self) -> bool {
-        let is_idle = |group: &Self| group.runs.iter().all(|facts| facts.is_idle);
-        is_idle(self)
-            && !is_idle(other)
-            && self.point == other.point
-            && self.runs[0].lines.contains(&other.runs[0].lines[0])
+        let [own, of_other] = [self, other].map(|group| &group.runs[0].lines);
+        let is_left = own[1] == of_other[0];
+        let is_meant = self.runs.iter().all(|facts| facts.is_idle) && own[0] == of_other[0];
+        (is_left || is_meant) && other.is_loaded() && self.point == other.point
     }
 
     /// The values of a measure in another group and in this one, if they differ by more than 10 %, of its least bound too,
