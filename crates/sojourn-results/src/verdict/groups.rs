@@ -23,17 +23,15 @@ pub struct Group<'a> {
 }
 
 impl Group<'_> {
-    /// Is any bulk traffic meant to begin? One of which nothing arrives has failed, and is no idle line.
-    fn is_loaded(&self) -> bool {
-        self.runs.iter().all(|facts| !facts.is_idle && facts.lines[0] != facts.lines[1])
-    }
-
-    /// Is it what is left of the other without bulk traffic, or does that begin after the end?
+    /// Is it what is left of the other without bulk traffic, or does that begin after the end? One of which nothing arrives has
+    /// failed, and is no idle line.
     fn is_idle_line_of(&self, other: &Self) -> bool {
+        let is_idle = |group: &Self| group.runs.iter().all(|facts| facts.is_idle);
+        let has_none = self.runs[0].traffic.iter().all(|entry| entry.bulk.is_none());
         let [own, of_other] = [self, other].map(|group| &group.runs[0].lines);
-        let is_left = own[1] == of_other[0];
-        let is_meant = self.runs.iter().all(|facts| facts.is_idle) && own[0] == of_other[0];
-        (is_left || is_meant) && other.is_loaded() && self.point == other.point
+        let is_left = has_none && own[1] == of_other[0];
+        let is_meant = is_idle(self) && own[0] == of_other[0];
+        (is_left || is_meant) && !is_idle(other) && self.point == other.point
     }
 
     /// The values of a measure in another group and in this one, if they differ by more than 10 %, of its least bound too,
