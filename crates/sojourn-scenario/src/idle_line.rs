@@ -13,10 +13,12 @@ use crate::apps::AppSpec;
 pub const NAME: &str = "idle line";
 /// Its name where films go on, which do not leave the line idle.
 pub const WITHOUT_BULK: &str = "without uploads and downloads";
-/// Keys that do not change an idle line.
+/// Keys of a scenario that do not change an idle line.
 const ASIDE: [&str; 4] = ["title", "description", "seed", "baseline"];
-/// The key of what hardly does, unless films fill the queue.
+/// The key of what hardly does, wherever it is, unless films fill the queue.
 const QUEUE: &str = "queue";
+/// Tables whose keys are names, which may be any word.
+const OF_NAMES: [&str; 6] = ["homes", "core", "servers", "traffic", "flows", "bonded"];
 
 /// The idle lines of `variants`: each variant that has bulk traffic without that traffic, once for all variants
 /// that differ in queues and bulk traffic alone. Where films go on, the rate that they have is that of the queue, and
@@ -105,18 +107,27 @@ pub fn line_of(scenario: &Scenario) -> Value {
 /// Those that it has as an idle line itself: what it sends is then all that is left of another one.
 pub fn as_line(idle: &Scenario) -> Value {
     let idle = idle.with_all_homes();
-    let asides: &[&str] = if has_adaptive(&idle) { &[] } else { &[QUEUE] };
-    without(serde_json::to_value(idle).unwrap_or_default(), &[&ASIDE, asides].concat())
+    let has_adaptive = has_adaptive(&idle);
+    let mut line = serde_json::to_value(idle).unwrap_or_default();
+    if let Value::Object(table) = &mut line {
+        table.retain(|key, _| !ASIDE.contains(&key.as_str()));
+    }
+    if !has_adaptive {
+        leave_out_queues(&mut line, false);
+    }
+    line
 }
 
-fn without(value: Value, keys: &[&str]) -> Value {
+fn leave_out_queues(value: &mut Value, has_names: bool) {
     match value {
         Value::Object(table) => {
-            let kept = table.into_iter().filter(|(key, _)| !keys.contains(&key.as_str()));
-            kept.map(|(key, value)| (key, without(value, keys))).collect()
+            table.retain(|key, _| has_names || key != QUEUE);
+            for (key, inner) in table {
+                leave_out_queues(inner, !has_names && OF_NAMES.contains(&key.as_str()));
+            }
         }
-        Value::Array(items) => items.into_iter().map(|item| without(item, keys)).collect(),
-        other => other,
+        Value::Array(items) => items.iter_mut().for_each(|item| leave_out_queues(item, false)),
+        _ => {}
     }
 }
 
@@ -221,5 +232,15 @@ mod tests {
         let idle = "compare.idle.traffic.upload.start_s = 10\ncompare.near.title = ''\n\
                     compare.far.servers.near.delay_ms = 60";
         assert_eq!(names_of(idle), ["idle line of far"]);
+    }
+
+    /// A name is no key, whatever word it is.
+    #[test]
+    fn entries_may_be_named_as_keys_are() {
+        for name in ["seed", "queue", "title"] {
+            let text = HOME.replace("traffic.upload", &format!("traffic.{name}"));
+            let scenario = &load(&text, "home.toml", &[]).unwrap()[0].scenario;
+            assert_ne!(as_line(scenario), line_of(scenario), "{name}");
+        }
     }
 }

@@ -27,9 +27,8 @@ impl Group<'_> {
     /// failed, and is no idle line.
     fn is_idle_line_of(&self, other: &Self) -> bool {
         let is_idle = |group: &Self| group.runs.iter().all(|facts| facts.is_idle);
-        let has_none = self.runs[0].traffic.iter().all(|entry| entry.bulk.is_none());
         let [own, of_other] = [self, other].map(|group| &group.runs[0].lines);
-        let is_left = has_none && own[1] == of_other[0];
+        let is_left = own[1] == of_other[0];
         let is_meant = is_idle(self) && own[0] == of_other[0];
         (is_left || is_meant) && !is_idle(other) && self.point == other.point
     }
