@@ -144,44 +144,54 @@ pub(crate) fn kept_percent(scenario: &Scenario, rows: &Rows, way: Direction) -> 
         let entry = scenario.traffic.get(row.traffic());
         entry.is_none_or(|entry| !entry.app.is_bulk())
     };
+    let all = scenario.traffic.iter();
+    let adapting = all.filter_map(|(name, entry)| adapting(scenario, rows, name, entry, way));
+    let (counts, flows): (Vec<f64>, Vec<Flow<'_>>) = adapting.unzip();
+    if flows.is_empty() {
+        return Vec::new();
+    }
     let light = rows.flows.iter().filter(is_light).cloned().collect();
     let light = Rows { flows: light, ..Rows::default() };
-    let all = scenario.traffic.iter();
-    let flows: Vec<Flow<'_>> =
-        all.filter_map(|(name, entry)| adapting(scenario, &light, name, entry, way)).collect();
-    let kept = |(flow, part_mbit): (&Flow<'_>, f64)| {
-        let (count, _) = scenario.adapting(flow.entry, way)?;
+    let parts_mbit = parts_mbit(scenario, &light, &flows, way);
+    let kept = |((flow, count), part_mbit): ((Flow<'_>, f64), f64)| {
         let due_mbps = scenario.adapted_mbps(flow.entry, part_mbit / flow.under_way_s / count);
-        let is_due = due_mbps > LEAST_MBPS;
-        is_due.then(|| (flow.got.traffic.clone(), (100.0 * flow.got.mbps / due_mbps).min(100.0)))
+        let percent = (100.0 * flow.got.mbps / due_mbps).min(100.0);
+        (due_mbps > LEAST_MBPS).then_some((flow.got.traffic, percent))
     };
-    flows.iter().zip(parts_mbit(scenario, &light, &flows, way)).filter_map(kept).collect()
+    flows.into_iter().zip(counts).zip(parts_mbit).filter_map(kept).collect()
 }
 
-/// Films or calls of an entry, if their rates follow the line in this direction. Their own is that of one of them.
+/// Films or calls of an entry and how many they are, if their rates follow the line in this direction. Their own is that of
+/// one of them.
 fn adapting<'a>(
     scenario: &'a Scenario,
     rows: &Rows,
     name: &str,
     entry: &'a traffic::Entry,
     way: Direction,
-) -> Option<Flow<'a>> {
+) -> Option<(f64, Flow<'a>)> {
     let (count, most_mbps) = scenario.adapting(entry, way)?;
     let from_s = entry.app.start_s().unwrap_or_default().max(scenario.metrics.from_s);
     let time = from_s..scenario.duration_s;
-    let own =
-        rows.flows.iter().find(|row| row.direction() == Some(way) && row.traffic() == name)?;
-    let mbps = match &entry.app {
+    let own = own_row(rows, name, way)?;
+    let each_mbps = match &entry.app {
         AppSpec::Video(_) => own.number("video_rate_mbps"),
         // Without a picture nothing of it is seen.
-        _ => own.number("picture_height_percent").and(own.number("throughput_mbps")),
+        _ => {
+            let all_mbps = own.number("picture_height_percent").and(own.number("throughput_mbps"));
+            all_mbps.map(|all_mbps| all_mbps / count)
+        }
     };
-    let each = if matches!(entry.app, AppSpec::Video(_)) { 1.0 } else { count };
-    let got = Share::of(name, "", way, mbps.unwrap_or_default() / each);
+    let got = Share::of(name, "", way, each_mbps.unwrap_or_default());
     let place = scenario.service_flow(name, entry, way);
     let homes = f64::from(scenario.group(place.0).count);
     let (under_way_s, demand_mbps) = (time.end - time.start, count * most_mbps);
-    (under_way_s > 0.0).then_some(Flow { entry, place, homes, time, under_way_s, demand_mbps, got })
+    let flow = Flow { entry, place, homes, time, under_way_s, demand_mbps, got };
+    (under_way_s > 0.0).then_some((count, flow))
+}
+
+fn own_row<'r>(rows: &'r Rows, name: &str, way: Direction) -> Option<&'r Row> {
+    rows.flows.iter().find(|row| row.direction() == Some(way) && row.traffic() == name)
 }
 
 fn flow<'a>(
@@ -191,8 +201,7 @@ fn flow<'a>(
     entry: &'a traffic::Entry,
     way: Direction,
 ) -> Option<Flow<'a>> {
-    let is_own = |row: &&Row| row.direction() == Some(way) && row.traffic() == name;
-    let own = rows.flows.iter().find(is_own).cloned().unwrap_or_default();
+    let own = own_row(rows, name, way).cloned().unwrap_or_default();
     let number = |column| own.number(column).unwrap_or_default();
     let place = scenario.service_flow(name, entry, way);
     let homes = f64::from(scenario.group(place.0).count);

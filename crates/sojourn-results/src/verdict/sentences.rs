@@ -169,7 +169,6 @@ fn front(question: &Question<'_, '_>, best: &[usize]) -> String {
     let all = |component: &Component<'_>| -> Vec<&Assessment> {
         best.iter().filter_map(|one| question.of(*one, component)).collect()
     };
-    let yields = |component: &Component<'_>| question.yields(component);
     let clause = |setting: &usize| {
         let ahead = |component: &Component<'_>| {
             let own = question.of(*setting, component)?;
@@ -186,7 +185,7 @@ fn front(question: &Question<'_, '_>, best: &[usize]) -> String {
         let is_known_elsewhere = |component: &&Component<'_>| {
             let is_known = |one: &&Assessment| one.level().is_some();
             let is_unknown = question.level(*setting, component).is_none();
-            is_unknown && all(component).iter().any(is_known) && !yields(component)
+            is_unknown && all(component).iter().any(is_known) && !question.yields(component)
         };
         // What yields by choice is due nothing, and no grade says how much it should give up.
         let has = |component: &Component<'_>| {
@@ -194,7 +193,7 @@ fn front(question: &Question<'_, '_>, best: &[usize]) -> String {
             let verb = if own.yields() { "yields and has" } else { "has" };
             Some(format!("{} {verb} {} Mbps", all(component).first()?.noun(), digits(own.mbps)))
         };
-        let has = question.components.iter().filter(|one| yields(one)).filter_map(has);
+        let has = question.components.iter().filter(|one| question.yields(one)).filter_map(has);
         let has = around(has, |it| format!(", where {it}")).unwrap_or_default();
         let ahead = question.components.iter().filter_map(ahead);
         let ahead = around(ahead, |it| format!(", ahead in {it}")).unwrap_or_default();
@@ -205,7 +204,7 @@ fn front(question: &Question<'_, '_>, best: &[usize]) -> String {
     };
     let said: Vec<_> = best.iter().take(NAMED_AT_MOST).map(clause).collect();
     let is_known = |one: &Component<'_>| {
-        yields(one) || best.iter().all(|of| question.level(*of, one).is_some())
+        question.yields(one) || best.iter().all(|of| question.level(*of, one).is_some())
     };
     let are_known = question.components.iter().all(is_known);
     let decides = if are_known { " What matters most decides." } else { "" };
