@@ -28,5 +28,5 @@ pub use hook::{COMMAND_NUMBERS, EXTENDED, Hook, Role, command, verdict};
 pub use parameter::{Number, Parameter};
 pub use program::{Cause, Instance, Program};
 pub use register::register;
-pub use setting::Setting;
+pub use setting::{Setting, digest_of};
 pub use stored::{kept, stand_ins};

@@ -65,9 +65,13 @@ pub(crate) fn file(path: &str, folder: &str) -> Result<Setting, String> {
     })?;
     let path = found.into_os_string().into_string();
     let path = path.map_err(|_| "whose path is no text; allowed: one in UTF-8".to_owned())?;
+    Ok(Setting::File { path, digest: digest_of(&content) })
+}
+
+/// The digest of a file's content that scenarios have beside its name.
+pub fn digest_of(content: &[u8]) -> String {
     let size = content.len() as u64;
-    let digest = digest([size].into_iter().chain(content.into_iter().map(u64::from)));
-    Ok(Setting::File { path, digest })
+    digest([size].into_iter().chain(content.iter().map(|byte| u64::from(*byte))))
 }
 
 /// A value as messages show it.

@@ -12,7 +12,7 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use sojourn::Parts;
 use sojourn_parts::{
     Cause, Declaration, EXTENDED, Failure, Hook, Instance, Number, Parameter, Program, Role,
-    Setting, kept, register,
+    Setting, digest_of, kept, register,
 };
 
 use crate::PartError;
@@ -28,6 +28,12 @@ pub struct Part {
 
 #[pymethods]
 impl Part {
+    /// The digest of a file's content that scenarios have beside its name.
+    #[staticmethod]
+    fn digest_of(content: &[u8]) -> String {
+        digest_of(content)
+    }
+
     /// The part that `make(values, seed)` makes instances of. `taken` has the names of the numbers that each method
     /// takes, in its order; the last may be `**`, for all by name. Raises `ValueError` with what is wrong in its
     /// declaration, which is JSON. `source` is what messages call it.
