@@ -335,7 +335,7 @@ class Simulation:
             self._native.set([(key, True if isinstance(now, str) else "")])
         except ScenarioError as error:
             (problem,) = error.problems
-            allowed = problem.message.partition("; allowed: ")[2]
+            allowed = problem.values["allowed"]
             shown = "a number beyond all floats" if isinstance(value, int) else f"{value!s:.60}"
             message = f"found {shown}; allowed: {allowed}"
             return refused(ScenarioError, [replace(problem, message=message)])
