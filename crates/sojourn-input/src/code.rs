@@ -66,7 +66,7 @@ codes! {
     IdleRouter "idle-router" "A router is no slower than the service, so that packets do not wait in it."
     LateOutage "late-outage" "An outage begins when the run is over."
     LateTraffic "late-traffic" "A traffic entry starts when the run is over."
-    UnderWay "under-way" "Many packets had not arrived at the end, and count as neither late nor lost."
+    UnderWay "under-way" "Many packets had not arrived at the end, and are neither late nor lost in tables."
     LostOnNoise "lost-on-noise" "Noise on the cable loses all packets."
     ModemSetting "modem-setting" "A setting of a modem's file is simulated otherwise, or not at all."
     NeedlessDrops "needless-drops" "BLUE keeps dropping packets that needed no signal."

@@ -432,7 +432,7 @@ impl RequestGrant {
         }
     }
 
-    /// The CMTS now knows of the requests that it has heard until then. They are told one by one.
+    /// The CMTS now knows of the requests that it has heard until then. `each` gets them one by one, with when and how many bytes.
     pub(super) fn requests_heard(&mut self, until: Time, mut each: impl FnMut(Time, u64)) {
         let under_way = self.under_way.iter();
         under_way
