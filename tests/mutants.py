@@ -4,9 +4,9 @@
 statements of the laws. They are compiled at once, each behind a switch that the environment sets,
 so that a mutant costs runs of tests and no compilation. Each test first runs once, alone, with no
 mutant on, and the switches write down which of them it reaches. A mutant is then asked of the tests
-that reach it, the quickest first: unit tests, and those of the library as a whole in
-`crates/sojourn/tests`. Tests at random do not count, nor those that compare fingerprints of whole
-runs or snapshots. `tests/mutants.toml` has the survivors that are known, and why they survive.
+that reach it, the quickest first: unit tests, and those of the library and of own parts as a whole.
+Tests at random do not count, nor those that compare fingerprints of whole runs or snapshots.
+`tests/mutants.toml` has the survivors that are known, and why they survive.
 """
 
 import argparse
@@ -37,9 +37,12 @@ LAWS = (
     "sojourn-results/src/metrics",
     "sojourn-results/src/verdict",
     "sojourn-transport/src/cc",
+    "sojourn-transport/src/sender",
+    "sojourn-scenario/src",
+    "sojourn-parts/src",
 )
-WHOLE = "sojourn"
-"""The crate whose tests run whole networks."""
+WHOLE = ("sojourn", "sojourn-own-parts", "sojourn-input")
+"""The crates whose tests run whole networks, own parts and texts of users."""
 NOT_COUNTED = re.compile(r"fingerprint|snapshot")
 MOST_CPU_S = 5
 """Of a test that is asked, and beside some times what tests took with no mutant on."""
@@ -187,10 +190,11 @@ def build(drawn: Sequence[Mutant]) -> tuple[list[tuple[Path, Path]], dict[int, M
             raise SystemExit(f"not one of a mutant: {errors[:3]}")
         print(f"{len(bad)} do not compile", flush=True)
         left = {number: mutant for number, mutant in left.items() if number not in bad}
-    result = cargo(place, [*crates, WHOLE], "test", "--no-run", "--lib", "--test", "tests")
+    result = cargo(place, sorted({*crates, *WHOLE}), "test", "--no-run", "--lib", "--tests")
+    messages = [one["message"] for one in result if "message" in one]
+    if any(message["level"] == "error" for message in messages):
+        raise SystemExit("\n".join(str(message["rendered"]) for message in messages))
     built = [message for message in result if message.get("executable")]
-    if len(built) != len(crates) + 2:
-        raise SystemExit("\n".join(str(m["message"]["rendered"]) for m in result if "message" in m))
     return [(Path(m["executable"]), Path(m["manifest_path"]).parent) for m in built], left
 
 
@@ -323,7 +327,7 @@ def run(tests: Sequence[Test], most_s: float, **environment: str) -> float | Non
 
 def law_of(mutant: Mutant) -> str:
     file = str(mutant.file.relative_to(ROOT / "crates"))
-    return next(law for law in LAWS if file.startswith(law)).partition("/src/")[2]
+    return next(law for law in LAWS if file.startswith(law)).replace("/src", "")
 
 
 def crate_of(mutant: Mutant) -> str:
