@@ -49,14 +49,16 @@ CALLED = {"min": "max", "max": "min", "any": "all", "all": "any", "floor": "ceil
 SWITCH = """
 import os
 CHOSEN = int(os.environ.get("MUTANT", 0))
+# Opened now, since hooks of parts may not open files.
+reached = open(os.environ["MUTANTS_OUT"] + "/reached", "a") if "MUTANTS_OUT" in os.environ else None
 seen = set()
 
 def mutant(number):
-    path = os.environ.get("MUTANTS_REACHED")
-    if path and (path, number) not in seen:
-        seen.add((path, number))
-        with open(path, "a") as file:
-            file.write(f"{number}\\n")
+    if reached:
+        during = os.environ.get("MUTANTS_DURING", "collection")
+        if (during, number) not in seen:
+            seen.add((during, number))
+            os.write(reached.fileno(), f"{during}\\t{number}\\n".encode())
     return number == CHOSEN
 """
 
@@ -272,15 +274,13 @@ class Reached:
 
     def __init__(self, out: Path) -> None:
         self.out = out
-        self.names: dict[str, Path] = {}
         self.seconds: dict[str, float] = defaultdict(float)
         self.tests: dict[str, list[str]] = {}
         self.during = ["collection"]
         self.enter("collection")
 
     def enter(self, name: str) -> None:
-        path = self.names.setdefault(name, self.out / str(len(self.names)))
-        os.environ["MUTANTS_REACHED"] = str(path)
+        os.environ["MUTANTS_DURING"] = name
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(self, fixturedef: Any) -> Iterator[None]:
@@ -308,20 +308,19 @@ class Reached:
             self.enter(self.during[-1])
 
     def pytest_sessionfinish(self) -> None:
+        reached: dict[str, set[int]] = defaultdict(set)
+        for line in (self.out / "reached").read_text().splitlines():
+            name, _, number = line.rpartition("\t")
+            reached[name].add(int(number))
         found = {
             test: (
                 sum(self.seconds[name] for name in parts if name != "collection"),
-                self.of(parts),
+                sorted(set().union(*(reached[name] for name in parts))),
             )
             for test, parts in self.tests.items()
             if not NOT_COUNTED.search(test)
         }
         (self.out / "tests.json").write_text(json.dumps(found))
-
-    def of(self, parts: list[str]) -> list[int]:
-        files = [self.names[name] for name in parts if name in self.names]
-        texts = [file.read_text() for file in files if file.exists()]
-        return sorted({int(number) for text in texts for number in text.split()})
 
 
 def pytest_configure(config: pytest.Config) -> None:
