@@ -49,6 +49,26 @@ def test_a_call_of_ones_own_is_the_built_in_one(way: str, rate_mbps: float) -> N
     assert own.verdict.groups == built_in.verdict.groups
 
 
+@pytest.mark.parametrize("law", ["none", "docsis_pie"])
+def test_a_voice_call_of_ones_own_is_heard_as_the_built_in_one(law: str, tmp_path: Path) -> None:
+    """Its packets leave at other moments of their 20 ms, over an idle line and beside an upload."""
+    body = """score = "call"
+def on_timer(self, now_us):
+    self.datagram(HOME, 218)
+    self.datagram(SERVER, 218)
+    self.wake(now_us + 20_000)"""
+    idle = ["upload", "download"] if law == "none" else ["download"]
+    sets = [f"upstream.queue.law.kind='{law}'", *(f"traffic.{one}.start_s=7.99" for one in idle)]
+    stream = "kind='stream', purpose='voice', direction='both', packet_bytes=218, interval_ms=20"
+    built_in = run(f"{stream}, start_s=1", sets=sets)
+    own = run("kind='own', start_s=1", write(tmp_path, body), sets=sets)
+    near = {"concealed_percent": 0.3, "playout_delay_ms": 1, "mos": 0.05}
+    for mine, its in zip(of_call(own, *near), of_call(built_in, *near), strict=True):
+        assert its["mos"] > 4
+        for column, within in near.items():
+            assert mine[column] == pytest.approx(its[column], abs=within), column
+
+
 GCC = f"{Path(__file__).parents[1]}/docs/own/gcc.py:OwnGcc"
 
 

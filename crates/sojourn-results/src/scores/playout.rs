@@ -32,6 +32,9 @@ const START: Time = Time::from_ms(80);
 /// rests for 50 ms.
 const STRETCH: f64 = 0.25;
 
+/// After so many packets it is known how often a call has one.
+const FIRST_PACKETS: usize = 100;
+
 /// What came of a call, or of several.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Played {
@@ -79,6 +82,8 @@ pub struct Playout {
     sent_packets: u64,
     dropped_packets: u64,
     last_sent: Time,
+    /// The times between the first ones.
+    spacings: Vec<Time>,
     /// The time between the last two, and when the latest packet was sent that has come.
     spacing: Time,
     newest: Time,
@@ -94,7 +99,17 @@ impl Playout {
     pub fn send(&mut self, at: Time) {
         self.sent_packets += 1;
         self.spacing = at.since(self.last_sent);
+        if (2..=FIRST_PACKETS as u64).contains(&self.sent_packets) {
+            self.spacings.push(self.spacing);
+        }
         self.last_sent = at;
+    }
+
+    /// The time between its packets: the median of its first ones, so that pauses do not count.
+    pub fn interval(&self) -> Option<Time> {
+        let mut spacings = self.spacings.clone();
+        spacings.sort_unstable();
+        spacings.get(spacings.len() / 2).copied()
     }
 
     /// A packet is dropped.
@@ -241,6 +256,17 @@ mod tests {
         assert_eq!(playout.played().late_packets, 0);
         let mean = playout.played().delay_ms().unwrap();
         assert!((30.0..31.5).contains(&mean), "{mean}");
+    }
+
+    /// Spurts of three packets, 20 ms apart, with pauses of 400 ms between them.
+    #[test]
+    fn the_interval_of_a_call_is_that_within_its_spurts() {
+        let mut playout = Playout::default();
+        assert_eq!(playout.interval(), None);
+        for spurt in 0..50 {
+            (0..3).for_each(|packet| playout.send(Time::from_ms(440 * spurt + 20 * packet)));
+        }
+        assert_eq!(playout.interval(), Some(Time::from_ms(20)));
     }
 
     #[test]

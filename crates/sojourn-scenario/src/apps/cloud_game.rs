@@ -170,11 +170,6 @@ impl AppParameters for Parameters {
         }
     }
 
-    fn packet_interval(&self, direction: Direction) -> Time {
-        let inputs = Time::from_secs_f64(self.input_interval_ms / 1e3);
-        direction.pick(inputs, Time::ZERO)
-    }
-
     fn quality(&self) -> Quality {
         Quality::CloudGame
     }

@@ -395,8 +395,8 @@ pub trait AppParameters: Keys {
         false
     }
     /// Time between its packets in a direction, where it is constant.
-    fn packet_interval(&self, _direction: Direction) -> Time {
-        Time::ZERO
+    fn packet_interval(&self, _direction: Direction) -> Option<Time> {
+        None
     }
     /// How its server answers, if its ends send datagrams to each other.
     fn answer(&self) -> Option<Answer> {

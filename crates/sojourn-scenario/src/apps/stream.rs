@@ -223,10 +223,10 @@ impl AppParameters for Parameters {
         self.purpose == Purpose::Voice && self.playout != Some(PlayoutRule::Fixed)
     }
 
-    fn packet_interval(&self, direction: Direction) -> Time {
+    fn packet_interval(&self, direction: Direction) -> Option<Time> {
         let answers = direction == Direction::Down && self.direction().is_both();
         let (_, ms) = if answers { self.of_answers() } else { self.of_home() };
-        Time::from_secs_f64(ms / 1e3)
+        Some(Time::from_secs_f64(ms / 1e3))
     }
 
     fn check(&self) -> Faults {

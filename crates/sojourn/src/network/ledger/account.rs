@@ -174,6 +174,11 @@ impl Calls {
         is_any.then(|| &mut self.buffers[usize::from(home) - self.first_home])
     }
 
+    /// The time between the packets of a call, as its first ones show it.
+    pub(crate) fn interval(&self) -> Option<Time> {
+        self.buffers.iter().find_map(Playout::interval)
+    }
+
     /// Packets under way at `end` that come too late to be played.
     pub(crate) fn overdue_packets(&self, end: Time, interval: Time) -> u64 {
         self.buffers.iter().map(|buffer| buffer.overdue_packets(end, interval)).sum()

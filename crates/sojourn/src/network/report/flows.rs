@@ -94,12 +94,9 @@ pub(super) fn flow_row(
     match entry.app.parameters().quality() {
         Quality::Voice => {
             let model = run.scenario.metrics.voice_model;
-            score_voice(
-                &mut row,
-                account,
-                (run.end, entry.app.parameters().packet_interval(direction)),
-                model,
-            );
+            let interval = entry.app.parameters().packet_interval(direction);
+            let interval = interval.or_else(|| account.calls.interval()).unwrap_or(Time::NEVER);
+            score_voice(&mut row, account, (run.end, interval), model);
         }
         Quality::Game => score_game(&mut row, run, index, direction),
         Quality::Pages if direction == Direction::Down => score_pages(&mut row, done),
