@@ -475,6 +475,20 @@ def test_the_library_comes_before_files_of_its_names(tmp_path: Path) -> None:
     assert delivered(part) > 4.5
 
 
+def test_classes_of_executed_texts_are_different_parts() -> None:
+    """Their module is that of the names they were given: `builtins` where there were none."""
+    lines = "import sojourn\nclass Own(sojourn.Law):\n    def on_arrival(self, *_): return {}\n"
+
+    def executed(answer: int, **names: str) -> type:
+        exec(lines.format(answer), names)
+        own = names["Own"]
+        assert isinstance(own, type)
+        return own
+
+    made = [executed(answer, **of) for answer in (0, 2) for of in ({}, {"__name__": "math"})]
+    assert len({digest(one) for one in made}) == 2
+
+
 def test_a_class_is_the_part_of_its_file_unless_it_was_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

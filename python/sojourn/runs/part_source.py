@@ -41,7 +41,7 @@ def file_of(cls: type) -> Path | None:
 
 def _of_class(cls: type, within: frozenset[int] = frozenset()) -> Iterator[str]:
     for base in cls.__mro__[:-1]:
-        if is_of_library(base.__module__):
+        if _is_of_library(base):
             return
         for name, value in vars(base).items():
             if not name.startswith("__") or isinstance(value, FunctionType):
@@ -57,14 +57,14 @@ def _of_value(value: Any, within: frozenset[int] = frozenset()) -> str:
         case CodeType():
             constants = [_of_value(constant, inner) for constant in value.co_consts]
             return repr((value.co_code, value.co_names, constants))
-        case FunctionType() if is_of_library(value.__module__ or ""):
+        case FunctionType() if _is_of_library(value):
             return f"{value.__module__}.{value.__qualname__}"
         case FunctionType():
             return _of_function(value, inner)
         case ModuleType():
             return _of_module(value)
         case type():
-            own = [] if is_of_library(value.__module__) else _of_class(value, inner)
+            own = [] if _is_of_library(value) else _of_class(value, inner)
             return "\n".join([value.__qualname__, *own])
         case list() | tuple():
             return repr([_of_value(one, inner) for one in value])
@@ -77,6 +77,12 @@ def _of_value(value: Any, within: frozenset[int] = frozenset()) -> str:
     if not is_of_library(type(value).__module__):
         return repr((_of_value(type(value), inner), _of_value(vars(value), inner)))
     return _of_object(value)
+
+
+def _is_of_library(value: type | FunctionType) -> bool:
+    """Is it the library's? Text that is executed may claim to be of a module there."""
+    module, top = value.__module__ or "", value.__qualname__.partition(".")[0]
+    return is_of_library(module) and hasattr(sys.modules.get(module), top)
 
 
 def _of_function(function: FunctionType, within: frozenset[int]) -> str:
