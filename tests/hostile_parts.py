@@ -115,6 +115,7 @@ ANSWERED = [
     ("controller", "self.up_bps = None", "found None as self.up_bps; allowed: a number"),
     ("controller", "self.up_bps = True", "found True as self.up_bps; allowed: a number"),
     ("controller", "self.up_bps = '8'", "found '8' as self.up_bps; allowed: a number"),
+    ("controller", "self.down_bps = 2e6", "allowed: none, as the router has no shaper down"),
     ("traffic", "return 5", f"found 5 {_NOTHING}; call self.send"),
     ("traffic", "self.wake(True)", "found True as number of a command; allowed: a number"),
     ("traffic", "self.wake(math.nan)", "found NaN as time of the timer in us"),

@@ -152,10 +152,15 @@ impl Control {
         let (mss, is_paced, is_extended) = (self.mss, self.is_paced, self.is_extended);
         let place = usize::from(hook != Hook::OnStart);
         let given = numbers.get(place).copied();
+        let has_wake = self.worker.has(Hook::OnWake);
         let read = |answers: &[f64]| {
             let answers = at_most(answers, if is_extended { 7 } else { 2 })?;
             let is_changed = answers.first().is_some_and(|window| Some(*window) != given);
-            read_wanted(answers, mss, is_paced, (hook, now)).map(|wanted| (wanted, is_changed))
+            let wanted = read_wanted(answers, mss, is_paced, (hook, now))?;
+            if !has_wake && wanted.wake.is_some_and(|at| at < Time::NEVER) {
+                return Err(Refused("found a time to be woken and no on_wake; allowed: both".to_owned()));
+            }
+            Ok((wanted, is_changed))
         };
         let (wanted, is_changed) = self.worker.call((hook, now), numbers, read)?;
         let is_changed = is_changed || wanted.pacing.is_some();
@@ -421,7 +426,7 @@ fn read_wanted(
         pacing: (bps > 0.0).then(|| (bps.clamp(LEAST_PACING_BPS, MOST_PACING_BPS) / 8.0) as u64),
         threshold: segments("threshold of slow start in bytes", 2)?,
         burst: read_burst(said(3), said(4), mss)?,
-        holds_back: said(5).unwrap_or_default() != 0.0,
+        holds_back: read_flag("holds_back", said(5).unwrap_or_default())?,
         wake: said(6).map(|at_us| read_wake(at_us, hook, now)).transpose()?,
     })
 }
@@ -437,6 +442,13 @@ fn read_burst(
     let bytes = between("bytes of a burst", least_bytes.unwrap_or(mss), [0.0, f64::MAX])?;
     let least = (bytes / mss).clamp(1.0, MOST_SEGMENTS) as u64;
     Ok(Some(BurstLimit { time: Time::from_secs_f64(time_us / 1e6), least }))
+}
+
+fn read_flag(what: &str, found: f64) -> Result<bool, Refused> {
+    match found {
+        0.0 | 1.0 => Ok(found == 1.0),
+        _ => Err(Refused(format!("found {found} as {what}; allowed: 0 or 1"))),
+    }
 }
 
 /// A time to be woken, which cannot be over; infinity is never.

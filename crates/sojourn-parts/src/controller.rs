@@ -94,7 +94,8 @@ impl Program {
             return Rates::default();
         }
         let now = Time::from_secs_f64(numbers[0] / 1e6);
-        let Some(wanted) = self.worker.call((hook, now), numbers, read_rates) else {
+        let read = |answers: &[f64]| read_rates(answers, rates);
+        let Some(wanted) = self.worker.call((hook, now), numbers, read) else {
             return Rates::default();
         };
         let is_other = |wanted: Option<f64>, now| wanted.is_some() && wanted != now;
@@ -131,11 +132,17 @@ fn both(rates: Rates) -> [f64; 2] {
 }
 
 /// The answers in order; those that are missing or NaN say nothing.
-fn read_rates(answers: &[f64]) -> Result<Rates, Refused> {
+fn read_rates(answers: &[f64], now: Rates) -> Result<Rates, Refused> {
     let answers = at_most(answers, 2)?;
-    let rate = |place: usize, what| {
+    let rate = |place: usize, way, now: Option<f64>| {
         let said = answers.get(place).copied().filter(|bps| !bps.is_nan());
-        said.map(|bps| between(what, bps, [0.0, f64::MAX])).transpose()
+        let read = |bps| match now {
+            Some(_) => between(&format!("rate {way} in bit/s"), bps, [0.0, f64::MAX]),
+            None => Err(Refused(format!(
+                "found {bps} as rate {way} in bit/s; allowed: none, as the router has no shaper {way}"
+            ))),
+        };
+        said.map(read).transpose()
     };
-    Ok(Rates { up_bps: rate(0, "rate up in bit/s")?, down_bps: rate(1, "rate down in bit/s")? })
+    Ok(Rates { up_bps: rate(0, "up", now.up_bps)?, down_bps: rate(1, "down", now.down_bps)? })
 }

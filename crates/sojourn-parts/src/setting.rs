@@ -57,7 +57,7 @@ const MOST_FILE_BYTES: u64 = 100_000_000;
 /// A file that lies in the part's folder, or has a whole path.
 pub(crate) fn file(path: &str, folder: &str) -> Result<Setting, String> {
     let found = fs::canonicalize(std::path::Path::new(folder).join(path))
-        .map_err(|error| format!("which cannot be read: {}", error.kind()))?;
+        .map_err(|error| format!("which cannot be read in {folder}: {}", error.kind()))?;
     let content = Disk.read(&found, MOST_FILE_BYTES).map_err(|error| {
         format!(
             "which cannot be read ({error}); allowed: a file of {MOST_FILE_BYTES} bytes at most"

@@ -23,7 +23,8 @@ pub fn declaration_of(
         let allowed = VERSIONS.map(|version| version.to_string()).join(", ");
         return Err(format!("{}: found {interface}; allowed: {allowed}", abi::ABI));
     }
-    let declaration = declaration(json, digest, functions, interface)
+    let hooks = hooks_of(functions, interface)?;
+    let declaration = declaration(json, digest, hooks, interface)
         .and_then(|of| of.check().map(|()| of))
         .map_err(|fault| format!("{DECLARATION}: {fault}"))?;
     if declaration.parameters.len() > MOST_NUMBERS {
@@ -38,10 +39,24 @@ pub fn declaration_of(
     Ok(declaration)
 }
 
+/// The functions that are called: a name that begins as theirs and is none is a mistake.
+fn hooks_of(functions: &[&str], interface: u32) -> Result<Vec<&'static str>, String> {
+    let known: Vec<_> =
+        hooks().filter(|hook| hook.interface() <= interface).map(Hook::name).collect();
+    match functions.iter().find(|name| name.starts_with("on_") && !known.contains(name)) {
+        None => Ok(known.into_iter().filter(|name| functions.contains(name)).collect()),
+        Some(other) => Err(format!(
+            "found the function {other}; allowed with {} {interface}: {}",
+            abi::ABI,
+            known.join(", ")
+        )),
+    }
+}
+
 fn declaration(
     json: &[u8],
     digest: &str,
-    functions: &[&str],
+    hooks: Vec<&str>,
     interface: u32,
 ) -> Result<Declaration, String> {
     let mut keys: Value = serde_json::from_slice(json).map_err(|error| {
@@ -62,9 +77,7 @@ fn declaration(
             return Err(format!("found {key}; allowed: none, they are {whose}"));
         }
     }
-    let known = hooks().filter(|hook| hook.interface() <= interface).map(Hook::name);
-    let found: Vec<_> = known.filter(|name| functions.contains(name)).collect();
-    table.insert("hooks".to_owned(), found.into());
+    table.insert("hooks".to_owned(), hooks.into());
     table.insert("digest".to_owned(), digest.into());
     table.insert("interface".to_owned(), interface.into());
     Declaration::read(keys)

@@ -118,6 +118,8 @@ fn what_is_no_part_is_refused_in_a_line() {
     let wrong = hook("(i32.const 0)")
         .replace("(param i32 i32 i32) (result i32)", "(param i32 i32) (result i32)");
     let of_control = hook("(i32.const 0)").replace("on_departure", "on_ack");
+    let misspelt = hook("(i32.const 0)").replace("on_departure", "on_departed");
+    let later = hook("(i32.const 0)").replace("on_departure", "on_sample");
     let own_hooks = hook("(i32.const 0)").replace(r#"\"mine\""#, r#"\"mine\", \"hooks\": []"#);
     for read in engines() {
         for (text, reported) in [
@@ -137,6 +139,8 @@ fn what_is_no_part_is_refused_in_a_line() {
             (no_hook.clone(), "found no hook; allowed in a law: on_arrival"),
             (wrong.clone(), "found no function on_departure: (i32, i32, i32) -> i32"),
             (of_control.clone(), "found on_ack in a law"),
+            (misspelt.clone(), "found the function on_departed; allowed with sojourn_abi 1: on_"),
+            (later.clone(), "found the function on_sample; allowed with sojourn_abi 1: on_"),
             (
                 own_hooks.clone(),
                 "found hooks; allowed: none, they are those that the module exports",
