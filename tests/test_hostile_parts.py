@@ -1,7 +1,9 @@
 """Parts that are wrong: each is refused in one message, in all roles and both languages alike."""
 
+import gc
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +113,41 @@ def test_what_an_import_takes_from_the_process_is_there_again(tmp_path: Path) ->
     lines = f"from sojourn.runs.parts import parts_of; parts_of([{f'{path}:A'!r}]); print('there')"
     done = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "there\n", "")
+
+
+def test_what_a_hook_changes_in_the_process_is_as_before(tmp_path: Path) -> None:
+    changes = (
+        "import gc, sys, warnings; gc.disable(); sys.setswitchinterval(1); sys.excepthook = None;"
+        "warnings.simplefilter('error'); sys.displayhook = sys.unraisablehook = None"
+    )
+
+    def state() -> tuple[object, ...]:
+        hooks = sys.excepthook, sys.displayhook, sys.unraisablehook
+        return gc.isenabled(), sys.getswitchinterval(), *hooks, *warnings.filters
+
+    before = state()
+    sojourn.run(LINE, set=[CHOSEN["law"]], parts=[f"{file_of(tmp_path, 'law', body=changes)}:A"])
+    assert state() == before
+
+
+@pytest.mark.parametrize(
+    ("top", "said"),
+    [
+        (
+            "open('weights.csv')",
+            "FileNotFoundError: [Errno 2] No such file or directory: 'weights.csv', line 3",
+        ),
+        (
+            "import pathlib; p = pathlib.Path(__file__).with_name('n'); p.touch()\n"
+            "p.write_text(p.read_text() + 'x')",
+            "/n was read and has changed since; allowed: a file that the import does not write",
+        ),
+    ],
+)
+def test_a_file_that_fails_an_import_is_named(top: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(UnknownError) as raised:
+        parts_of([f"{file_of(tmp_path, 'law', top=top)}:A"])
+    assert said in str(raised.value)
 
 
 def test_an_update_without_an_answer_is_refused(tmp_path: Path) -> None:

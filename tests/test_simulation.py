@@ -1,5 +1,6 @@
 """Runs that a program stops, looks at and changes, in Python."""
 
+import decimal
 import math
 import pickle
 import subprocess
@@ -295,8 +296,9 @@ def test_a_finished_run_is_over() -> None:
         simulation.finish()
     simulation.run_until(float("inf"))
     assert simulation.now_s == 2
-    with pytest.raises(InputError, match="the run is over at 2 s"):
-        simulation.set("upstream.sustained_mbps", 4)
+    for rate in (4, math.nan, None, [1]):
+        with pytest.raises(InputError, match="the run is over at 2 s"):
+            simulation.set("upstream.sustained_mbps", rate)  # type: ignore[arg-type]
     simulation.finish()
     for call in (simulation.finish, simulation.observe, lambda: simulation.run_until(3)):
         with pytest.raises(RuntimeError, match="the run is finished; allowed: its result"):
@@ -399,6 +401,28 @@ def test_a_variant_is_replaced_as_it_would_be_loaded() -> None:
         variant.replace(set={"upstream.sustained_mbp": 3})
     with pytest.raises(InputError, match="found -3"):
         variant.replace(set={"upstream.sustained_mbps": -3})
+
+
+def test_what_a_part_sets_in_its_thread_lasts_for_its_run(tmp_path: Path) -> None:
+    """At the top of its file it sets what its methods do not find."""
+    (tmp_path / "own.py").write_text(
+        "import decimal, sojourn\ndecimal.getcontext().prec = 3\n"
+        "class Own(sojourn.Law):\n"
+        "    def __init__(self):\n"
+        "        assert decimal.getcontext().prec == 28\n"
+        "        decimal.getcontext().prec = 5\n"
+        "    def on_arrival(self, now_us, *_):\n"
+        "        assert decimal.getcontext().prec in (5, 6)\n"
+        "        decimal.getcontext().prec = 6\n"
+    )
+    sets = ["upstream.queue.law.kind=own", "duration_s=2"]
+    given: dict[str, Any] = {"set": sets, "parts": [f"{tmp_path}/own.py:Own"]}
+    whole = sojourn.run({**LINE, "baseline": False}, **given)
+    stepped = sojourn.Simulation(LINE, **given)
+    for at_s in np.arange(1, 3):
+        stepped.run_until(at_s)
+    assert stepped.finish().meta["fingerprint"] == whole.meta["fingerprint"]
+    assert decimal.getcontext().prec == 28
 
 
 def test_several_runs_go_on_beside_each_other() -> None:

@@ -11,6 +11,7 @@ import _thread
 import atexit
 import builtins
 import dis
+import gc
 import importlib.metadata
 import os
 import platform
@@ -18,9 +19,10 @@ import signal
 import sys
 import sysconfig
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from contextvars import ContextVar
+from contextvars import Context, ContextVar
 from dataclasses import dataclass, field
 from functools import wraps
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
@@ -81,12 +83,10 @@ class Imported:
         """Its folder, to which names of files are relative."""
         return self.file.parent
 
-    def is_current(self) -> bool:
-        """Are all its files as they were?"""
-        return all(
-            digest_of_file(file) == digest
-            for file, digest in {**self.files, **self.elsewhere}.items()
-        )
+    def changed(self) -> Path | None:
+        """The first of its files that is not as it was."""
+        digests = {**self.files, **self.elsewhere}
+        return next((file for file in digests if digest_of_file(file) != digests[file]), None)
 
     def with_files(self, declared: Sequence[str]) -> "Identity":
         """What it is with the files that its class declares; raises `UnknownError`."""
@@ -148,10 +148,13 @@ def imported(file: Path) -> Imported:
     file = file.resolve()
     with _lock:
         known = _imported.get(file)
-        if known is None or not known.is_current():
+        if known is None or known.changed():
             known = _Reader(file).run()
-            if not known.is_current():
-                raise UnknownError("its files have changed meanwhile; repeat the command")
+            if path := known.changed():
+                raise UnknownError(
+                    f"{path} was read and has changed since; allowed: a file that the import "
+                    "does not write, or repeat the command"
+                )
             _imported[file] = known
         return known
 
@@ -251,6 +254,9 @@ class _Kept:
         self._lists = [(of, list(of)) for of in (sys.path, sys.argv)]
         finders: list[list[Any]] = [sys.meta_path, sys.path_hooks]
         self._finders = [(of, list(of)) for of in finders]
+        self._fallbacks = sys.excepthook, sys.unraisablehook, sys.displayhook
+        self._filters, self._switch_s = list(warnings.filters), sys.getswitchinterval()
+        self._collects = gc.isenabled()
         self._streams = {name: getattr(sys, name) for name in _NAMES_OF_STREAMS}
         for name, stream in self._streams.items():
             setattr(sys, name, stream and _Lasting(stream))
@@ -270,6 +276,12 @@ class _Kept:
                 finders[:] = [*[one for one in finders if one not in there], *there]
         for name, stream in self._streams.items():
             setattr(sys, name, stream)
+        sys.excepthook, sys.unraisablehook, sys.displayhook = self._fallbacks
+        if warnings.filters != self._filters:
+            warnings.filters[:] = self._filters  # type: ignore[index]
+            warnings._filters_mutated()  # type: ignore[attr-defined]
+        sys.setswitchinterval(self._switch_s)
+        (gc.enable if self._collects else gc.disable)()
 
 
 class _Process:
@@ -315,6 +327,10 @@ class _Reader:
         self.builtins_alone.__dict__.update(self.builtins)
 
     def run(self) -> Imported:
+        """Runs the file where nothing is set that belongs to a thread: so do its methods later."""
+        return Context().run(self._run)
+
+    def _run(self) -> Imported:
         _listen()
         module = ModuleType(f"sojourn_part_{digest_of(os.fsencode(self.file))}")
         module.__file__ = str(self.file)
@@ -337,14 +353,13 @@ class _Reader:
         is_main = threading.current_thread() is threading.main_thread()
         handlers = {one: signal.getsignal(one) for one in _SIGNALS} if is_main else {}
         token = _reading.set(self)
-        kept, fallbacks = _Kept(), (sys.excepthook, sys.unraisablehook)
+        kept = _Kept()
         sys.meta_path.insert(0, self)
         sys.stdout = sys.stderr
         try:
             yield
         finally:
             kept.give_back(self.loaded)
-            sys.excepthook, sys.unraisablehook = fallbacks
             with suppress(ValueError):  # it has removed it
                 sys.meta_path.remove(self)
             _reading.reset(token)

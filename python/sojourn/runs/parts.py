@@ -607,7 +607,7 @@ def _imported(file: Path, name: str) -> Imported:
     except BaseException as error:
         if is_from_outside(error):
             raise
-        if isinstance(error, OSError) and error.strerror:
+        if isinstance(error, OSError) and error.strerror and not _lines_in(file, error):
             raise UnknownError(f"part {file}:{name}: {error.strerror}") from None
         raise UnknownError(f"part {file}: cannot be imported: {_in_words(error, file)}") from error
 
@@ -626,14 +626,20 @@ def _of_module(file: Path) -> Part:
     return _kept(Part(file, native.kind, Identity(digest, {file.name: digest}), native))
 
 
-def _in_words(error: BaseException, file: Path) -> str:
-    """An exception with the line of the file that raised it."""
+def _lines_in(file: Path, error: BaseException) -> list[int]:
+    """The lines of a file through which an exception came, outermost first."""
     lines = []
     trace = error.__traceback__
     while trace:
         if trace.tb_frame.f_code.co_filename == str(file.resolve()):
             lines.append(trace.tb_lineno)
         trace = trace.tb_next
+    return lines
+
+
+def _in_words(error: BaseException, file: Path) -> str:
+    """An exception with the line of the file that raised it."""
+    lines = _lines_in(file, error)
     where = f"line {lines[-1]}" if lines else ""
     if isinstance(error, UnknownError):
         return ": ".join(filter(None, (where, str(error))))

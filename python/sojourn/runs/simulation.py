@@ -4,13 +4,13 @@ import json
 import math
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextvars import Context
 from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
 from .._sojourn import ScenarioError, Stepped, Variant, require_records
 from ..base.errors import InputError
@@ -24,6 +24,9 @@ from .scenario import Config, Scenario, Settings
 
 if TYPE_CHECKING:
     from .._sojourn import _Observed
+
+
+T = TypeVar("T")
 
 
 class QueueObservation(NamedTuple):
@@ -220,8 +223,8 @@ class Simulation:
             one = chosen(loaded, variant)
         self._variant = one
         self._files = files_of(one) if one.calls_python else None
-        with self._calling():
-            self._native = Stepped(one, record is not None)
+        self._context = Context()
+        self._native = self._call(Stepped, one, record is not None)
         self._record = None if record is None else Path(record)
 
     @classmethod
@@ -291,18 +294,14 @@ class Simulation:
         does, and the time stays: `run_until(float("inf"))` goes to the end.
         Ctrl-C stops it between two events, and it may go on from there.
         """
-        at_s = _time("run_until", at_s)
-        with self._calling():
-            self._native.run_until(at_s)
+        self._call(self._native.run_until, _time("run_until", at_s))
 
     def _run_until_ps(self, at_ps: int) -> None:
-        with self._calling():
-            self._native.run_until_ps(at_ps)
+        self._call(self._native.run_until_ps, at_ps)
 
     def observe(self) -> Observation:
         """What happened since the last observation, and what waits now. It changes nothing."""
-        with self._calling():
-            return Observation.of(self._native.observe())
+        return Observation.of(self._call(self._native.observe))
 
     def set(
         self, key: str | Mapping[str, float | bool | str], value: float | bool | str | None = None
@@ -335,6 +334,8 @@ class Simulation:
             self._native.set([(key, True if isinstance(now, str) else "")])
         except ScenarioError as error:
             (problem,) = error.problems
+            if "allowed" not in problem.values:  # the key is not at fault
+                return error
             allowed = problem.values["allowed"]
             shown = "a number beyond all floats" if isinstance(value, int) else f"{value!s:.60}"
             message = f"found {shown}; allowed: {allowed}"
@@ -365,8 +366,7 @@ class Simulation:
                 raise InputError(f"inject: found {given!r:.60} as {what}; allowed: a text")
         if not isinstance(packet, bytes):
             raise InputError(f"inject: found {packet!r:.60} as packet; allowed: bytes")
-        with self._calling():
-            return self._native.inject(traffic, direction, packet, at_s)
+        return self._call(self._native.inject, traffic, direction, packet, at_s)
 
     def arrived(self) -> list[ArrivedPacket]:
         """The real packets that arrived since the last call, in the order of arrival."""
@@ -387,8 +387,7 @@ class Simulation:
         Results of a run that ended early are those of a shorter scenario. If keys were changed, the
         result has them in `changes`, and a warning says so wherever it is shown.
         """
-        with self._calling():
-            native, variant = self._native.finish()
+        native, variant = self._call(self._native.finish)
         if self._files is not None:
             self._files.end()
         record = self._native.record()
@@ -396,14 +395,17 @@ class Simulation:
             write_file(self._record, record)
         return Result(variant, native)
 
-    @contextmanager
-    def _calling(self) -> Iterator[None]:
-        """Parts in Python are called meanwhile."""
-        if self._files is None:
-            yield
-            return
-        with hooks(self._files):
-            yield
+    def _call(self, native: Callable[..., T], *values: Any) -> T:
+        """Calls what calls parts in Python. What these set in the thread lasts for the run."""
+        files = self._files
+        if files is None:
+            return native(*values)
+
+        def calling() -> T:
+            with hooks(files):
+                return native(*values)
+
+        return self._context.run(calling)
 
 
 _LATEST_S = 1e6
@@ -412,6 +414,7 @@ _LATEST_S = 1e6
 
 def _time(method: str, at_s: object) -> float:
     """A time from the start in s, infinity included."""
+    at_s = _number(at_s)
     if not isinstance(at_s, int | float) or isinstance(at_s, bool) or not at_s >= 0:
         raise ValueError(f"{method}: found {at_s!r:.60}; allowed: a time in s, from 0 on")
     return float(min(at_s, _LATEST_S))

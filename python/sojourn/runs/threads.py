@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
+from contextvars import Context
 from typing import TypeVar
 
 from .._sojourn import Job, RunResult, Variant
@@ -80,16 +81,21 @@ def run_native(variant: Variant, job: Job) -> RunResult:
     with _lock:
         _calling_python[job] = thread
     try:
-        files = files_of(variant)
-        with hooks(files):
-            result = _run_native(variant, job)
-        files.end()
-        return result
+        # What methods set in the thread ends with the run.
+        return Context().run(_run_with_parts, variant, job)
     finally:
         with _lock:
             is_ended = _calling_python.pop(job, None) is None
         if is_ended:
             _take_late(thread)
+
+
+def _run_with_parts(variant: Variant, job: Job) -> RunResult:
+    files = files_of(variant)
+    with hooks(files):
+        result = _run_native(variant, job)
+    files.end()
+    return result
 
 
 _lock = threading.Lock()
