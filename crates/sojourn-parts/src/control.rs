@@ -158,7 +158,9 @@ impl Control {
             let is_changed = answers.first().is_some_and(|window| Some(*window) != given);
             let wanted = read_wanted(answers, mss, is_paced, (hook, now))?;
             if !has_wake && wanted.wake.is_some_and(|at| at < Time::NEVER) {
-                return Err(Refused("found a time to be woken and no on_wake; allowed: both".to_owned()));
+                return Err(Refused(
+                    "found a time to be woken and no on_wake; allowed: both".to_owned(),
+                ));
             }
             Ok((wanted, is_changed))
         };
