@@ -132,12 +132,12 @@ const ALIASES: &[Alias] = &[
     (
         &["facetime", "meet", "teams", "video_conference", "videocall", "webrtc", "zoom"],
         VIDEO_CALL,
-        "video_call, which adapts to the line with control = \"gcc\"",
+        "video_call, which adapts to the line with control = \"gcc\" or \"scream\"",
     ),
     (
         &["adaptive", "cc", "congestion_control", "rate_control"],
         FRAMES,
-        "control, as control = \"gcc\"",
+        "control, as control = \"gcc\" or \"scream\"",
     ),
     (&["fec", "fec_percent", "parity_percent"], &["redundancy_percent"], "redundancy_percent"),
     (&["bitrate", "bitrate_mbps"], FRAMES, "rate_mbps"),

@@ -44,9 +44,8 @@ fn of_connections(path: EcnPath, config: &Config) -> Option<(&'static str, bool)
     match path {
         EcnPath::Kept => None,
         EcnPath::Bleached if notices => Some((NOT_ECT, true)),
-        EcnPath::Bleached | EcnPath::Ect1ToEct0 => of_datagrams(path, config.ecn.codepoint()),
-        EcnPath::CeCleared => Some(("marks of queues before that link are lost", false)),
-        EcnPath::CeAlways => Some(("all that it sends with ECN arrives marked", true)),
+        EcnPath::Bleached | EcnPath::Ect1ToEct0 => of_datagrams(path, config.ecn.codepoint(), true),
+        EcnPath::CeCleared | EcnPath::CeAlways => of_marks(path),
         _ if is_quic => None,
         EcnPath::AeCleared => is_accurate.then(|| without_counters(config)),
         EcnPath::AceCleared if is_accurate => Some((NOT_ECT, true)),
@@ -60,8 +59,17 @@ fn of_connections(path: EcnPath, config: &Config) -> Option<(&'static str, bool)
     }
 }
 
-/// What a path does to packets that are sent with this field.
-fn of_datagrams(path: EcnPath, sent: Ecn) -> Option<(&'static str, bool)> {
+/// What a path does to the marks of who heeds them.
+fn of_marks(path: EcnPath) -> Option<(&'static str, bool)> {
+    match path {
+        EcnPath::CeCleared => Some(("marks of queues before that link are lost", false)),
+        EcnPath::CeAlways => Some(("all that it sends with ECN arrives marked", true)),
+        _ => None,
+    }
+}
+
+/// What a path does to packets that are sent with this field, by somebody who heeds marks or does not.
+fn of_datagrams(path: EcnPath, sent: Ecn, heeds_marks: bool) -> Option<(&'static str, bool)> {
     match (path, sent) {
         (_, Ecn::NotEct) => None,
         (EcnPath::Bleached, _) => Some((
@@ -72,7 +80,7 @@ fn of_datagrams(path: EcnPath, sent: Ecn) -> Option<(&'static str, bool)> {
             "its packets are ECT(0) behind that link, so that queues take them for classic traffic",
             true,
         )),
-        _ => None,
+        _ => of_marks(path).filter(|_| heeds_marks),
     }
 }
 
@@ -138,7 +146,10 @@ impl Scenario {
             for (parts, path) in router.into_iter().chain(self.core_ecn(way)).chain(servers) {
                 let effect = match &config {
                     Some(config) => of_connections(path, config),
-                    None => of_datagrams(path, entry.datagram_ecn()),
+                    None => {
+                        let heeds_marks = entry.app.parameters().heeds_marks();
+                        of_datagrams(path, entry.datagram_ecn(), heeds_marks)
+                    }
                 };
                 let Some((effect, is_lost)) = effect else { continue };
                 let key = parts.iter().fold(String::new(), |path, part| words::join(&path, part));

@@ -121,7 +121,8 @@ fn lost_ecn_is_named_with_its_key_and_its_remedy() {
          servers = { near.delay_ms = 9, far.delay_ms = 9 }
          traffic.prague = { kind = 'transfer', server = 'near', tcp.congestion_control.kind = 'prague' }
          traffic.game = { kind = 'stream', purpose = 'game', server = 'near', ecn = 'ect1' }
-         traffic.plain = { kind = 'transfer', server = 'near' }";
+         traffic.plain = { kind = 'transfer', server = 'near' }
+         traffic.call = { kind = 'video_call', control = 'scream', server = 'near', ecn = 'ect1' }";
     let said = |set: &str| {
         let results = Simulation::run(&loaded(text, &[set]));
         let all = sentences(results.warnings).into_iter();
@@ -130,12 +131,12 @@ fn lost_ecn_is_named_with_its_key_and_its_remedy() {
     assert_eq!(said("servers.far.ecn = 'bleached'"), [""; 0]);
     let key = "servers.near.ecn";
     let remedy = "set servers.near.ecn to \"kept\"";
+    let of_datagrams =
+        "its packets are Not-ECT behind that link, and marks of queues before it are lost";
     let bleached = [
         ("prague", "its packets are Not-ECT, and queues drop what they would mark"),
-        (
-            "game",
-            "its packets are Not-ECT behind that link, and marks of queues before it are lost",
-        ),
+        ("game", of_datagrams),
+        ("call", of_datagrams),
     ];
     assert_eq!(
         said("servers.near.ecn = 'bleached'"),
@@ -150,8 +151,12 @@ fn lost_ecn_is_named_with_its_key_and_its_remedy() {
         ("ace_cleared", "its packets are Not-ECT, and queues drop what they would mark"),
         ("syn_dropped", "it opens connections after a timeout, and without ECN"),
     ] {
-        let want = format!("traffic.prague uses ECN, and {key} is {path}: {effect}; {remedy}");
-        assert_eq!(said(&format!("{key} = '{path}'")), [want]);
+        // The marks of datagrams matter to a control that heeds them; TCP's fields are not theirs.
+        let heed = if path.starts_with("ce_") { &["prague", "call"][..] } else { &["prague"] };
+        let want = heed.iter().map(|name| {
+            format!("traffic.{name} uses ECN, and {key} is {path}: {effect}; {remedy}")
+        });
+        assert_eq!(said(&format!("{key} = '{path}'")), want.collect::<Vec<_>>());
     }
     let ns2 = format!(
         "dialect = 'ns2'\ntcp.ecn = 'classic'\n{}",

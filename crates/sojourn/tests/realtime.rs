@@ -1,4 +1,4 @@
-//! Calls that adapt, in the test cases of RFC 8867, and games that a server plays, by arithmetic.
+//! Calls that adapt, in the test cases of RFC 8867 with each control, and games that a server plays, by arithmetic.
 
 use crate::common::{flow, scenario};
 use sojourn::Simulation;
@@ -22,10 +22,13 @@ fn path(steps: &[(f64, f64)], keys: &str) -> Results {
     )))
 }
 
-/// A call up with GCC, up to 1.5 Mbps (RFC 8867 §4.3), that begins at this time.
-fn call(name: &str, start_s: f64, keys: &str) -> String {
+/// Every control of a call.
+const CONTROLS: [&str; 2] = ["gcc", "scream"];
+
+/// A call up with a control, up to 1.5 Mbps (RFC 8867 §4.3), that begins at this time.
+fn call(control: &str, name: &str, start_s: f64, keys: &str) -> String {
     format!(
-        "traffic.{name} = {{ kind = 'video_call', control = 'gcc', direction = 'up', server = 'far',
+        "traffic.{name} = {{ kind = 'video_call', control = '{control}', direction = 'up', server = 'far',
                              max_mbps = 1.5, start_s = {start_s:?}{keys} }}\n"
     )
 }
@@ -52,171 +55,237 @@ fn mbps(results: &Results, name: &str, [from_s, to_s]: [f64; 2]) -> f64 {
 #[track_caller]
 fn assert_has(results: &Results, name: &str, times: [f64; 2], of_mbps: f64, least: f64) {
     let part = mbps(results, name, times) / of_mbps;
-    assert!((least..=1.01).contains(&part), "{name} from {times:?} s: {part:.3} of {of_mbps} Mbps");
+    // Sizes of frames vary, and there may be reports on what comes back.
+    assert!((least..=1.03).contains(&part), "{name} from {times:?} s: {part:.3} of {of_mbps} Mbps");
 }
 
 /// RFC 8867 §5.1: the rate is to follow the capacity, and the delay and the loss are to stay low. 2.5 Mbps are more than
 /// the call takes.
 #[test]
 fn one_call_follows_the_capacity() {
-    let results =
-        path(&[(40.0, 1.0), (20.0, 2.5), (20.0, 0.6), (20.0, 1.0)], &call("one", 0.0, ""));
-    // Within seconds of the start it has found the rate, by probes.
-    assert_has(&results, "one", [5.0, 40.0], 1.0, 0.75);
-    assert_has(&results, "one", [50.0, 60.0], 1.5, 0.75);
-    assert_has(&results, "one", [65.0, 80.0], 0.6, 0.7);
-    assert_has(&results, "one", [90.0, 100.0], 1.0, 0.6);
-    let row = flow(&results, "one", "up");
-    // 53 ms are the path and the rest of it; half of the packets wait little, and the queue of 0.5 s at 0.6 Mbps was full
-    // after the drop alone.
-    assert!(row.latency_p50_ms < Some(90.0), "{:?}", row.latency_p50_ms);
-    assert!(row.loss_percent < Some(1.0), "{:?}", row.loss_percent);
-    let dn = flow(&results, "one", "down");
-    assert!(dn.frame_latency_p50_ms.is_none() && dn.frames_incomplete_percent.is_none());
-    // A report each 50 ms, as 5 % of the rate is more than that takes: 2000 in 100 s.
-    assert!((1900..=2000).contains(&dn.delivered_packets), "{}", dn.delivered_packets);
+    for control in CONTROLS {
+        let results = path(
+            &[(40.0, 1.0), (20.0, 2.5), (20.0, 0.6), (20.0, 1.0)],
+            &call(control, "one", 0.0, ""),
+        );
+        // Within seconds of the start it has found the rate, by probes.
+        assert_has(&results, "one", [5.0, 40.0], 1.0, 0.75);
+        assert_has(&results, "one", [50.0, 60.0], 1.5, 0.75);
+        assert_has(&results, "one", [65.0, 80.0], 0.6, 0.7);
+        assert_has(&results, "one", [90.0, 100.0], 1.0, 0.6);
+        let row = flow(&results, "one", "up");
+        // 53 ms are the path and the rest of it; half of the packets wait little, and the queue of 0.5 s at 0.6 Mbps was full
+        // after the drop alone.
+        assert!(row.latency_p50_ms < Some(90.0), "{:?}", row.latency_p50_ms);
+        assert!(row.loss_percent < Some(1.0), "{:?}", row.loss_percent);
+        let dn = flow(&results, "one", "down");
+        assert!(dn.frame_latency_p50_ms.is_none() && dn.frames_incomplete_percent.is_none());
+        // A report each 50 ms, as 5 % of the rate is more than that takes: 2000 in 100 s. SCReAM has one with each of 30 frames a
+        // second, and at most one each 40 ms beside these.
+        let reports = if control == "gcc" { 1900..=2000 } else { 2900..=5500 };
+        assert!(reports.contains(&dn.delivered_packets), "{}", dn.delivered_packets);
+    }
 }
 
 /// RFC 8867 §5.2: two calls share 4, 2, 3.5, 1 and 2 Mbps.
 #[test]
 fn two_calls_share_a_capacity_that_varies() {
-    let steps = [(25.0, 4.0), (25.0, 2.0), (25.0, 3.5), (25.0, 1.0), (25.0, 2.0)];
-    let results = path(&steps, &(call("one", 0.0, "") + &call("two", 0.0, "")));
-    for (times, of_mbps) in [([5.0, 25.0], 3.0), ([30.0, 50.0], 2.0), ([80.0, 100.0], 1.0)] {
-        let both = mbps(&results, "one", times) + mbps(&results, "two", times);
-        assert!((0.7..=1.01).contains(&(both / of_mbps)), "{times:?}: {both} of {of_mbps}");
-    }
-    for name in ["one", "two"] {
-        let loss = flow(&results, name, "up").loss_percent;
-        assert!(loss < Some(5.0), "{name}: {loss:?}");
+    for control in CONTROLS {
+        let steps = [(25.0, 4.0), (25.0, 2.0), (25.0, 3.5), (25.0, 1.0), (25.0, 2.0)];
+        let results =
+            path(&steps, &(call(control, "one", 0.0, "") + &call(control, "two", 0.0, "")));
+        for (times, of_mbps) in [([5.0, 25.0], 3.0), ([30.0, 50.0], 2.0), ([80.0, 100.0], 1.0)] {
+            let both = mbps(&results, "one", times) + mbps(&results, "two", times);
+            assert!((0.7..=1.01).contains(&(both / of_mbps)), "{times:?}: {both} of {of_mbps}");
+        }
+        for name in ["one", "two"] {
+            let loss = flow(&results, name, "up").loss_percent;
+            assert!(loss < Some(5.0), "{name}: {loss:?}");
+        }
     }
 }
 
 /// RFC 8867 §5.3: calls in both directions, whose reports share the way with frames. The path back has the steps.
 #[test]
 fn reports_may_wait_in_a_queue_of_frames() {
-    let both =
-        "traffic.one = { kind = 'video_call', control = 'gcc', server = 'far', max_mbps = 1.5 }
-                router.downstream = { rate_mbps = 2, queue.limit_bytes = 75_000 }";
-    let steps = [(20.0, 2.0), (20.0, 1.0), (20.0, 0.5), (40.0, 2.0)];
-    let results = path(&steps, both);
-    assert_has(&results, "one", [5.0, 20.0], 1.5, 0.75);
-    assert_has(&results, "one", [25.0, 40.0], 1.0, 0.65);
-    assert_has(&results, "one", [45.0, 60.0], 0.5, 0.6);
-    // What comes down is not slowed by what its reports meet.
-    assert!(flow(&results, "one", "down").throughput_mbps > 1.1);
+    for control in CONTROLS {
+        let both = format!(
+        "traffic.one = {{ kind = 'video_call', control = '{control}', server = 'far', max_mbps = 1.5 }}
+         router.downstream = {{ rate_mbps = 2, queue.limit_bytes = 75_000 }}"
+    );
+        let steps = [(20.0, 2.0), (20.0, 1.0), (20.0, 0.5), (40.0, 2.0)];
+        let results = path(&steps, &both);
+        assert_has(&results, "one", [5.0, 20.0], 1.5, 0.75);
+        assert_has(&results, "one", [25.0, 40.0], 1.0, 0.65);
+        assert_has(&results, "one", [45.0, 60.0], 0.5, 0.6);
+        // What comes down is not slowed by what its reports meet.
+        assert!(flow(&results, "one", "down").throughput_mbps > 1.1);
+    }
 }
 
-/// RFC 8867 §5.4: calls that begin one after the other on 3.5 Mbps come to parts of the same size, of which GCC needs
+/// RFC 8867 §5.4: calls that begin one after the other on 3.5 Mbps come to parts of the same size, for which GCC needs
 /// minutes: after two minutes nobody has less than a third of the greatest.
 #[test]
 fn calls_that_join_get_a_part() {
-    let calls: String = [0.0, 20.0, 40.0]
-        .iter()
-        .zip(["a", "b", "c"])
-        .map(|(at, name)| call(name, *at, ""))
-        .collect();
-    let results = path(&[(120.0, 3.5)], &calls);
-    let parts = ["a", "b", "c"].map(|name| mbps(&results, name, [90.0, 120.0]));
-    let [least, most] = [f64::min, f64::max].map(|of| parts.into_iter().reduce(of).unwrap());
-    assert!(parts.iter().sum::<f64>() > 0.7 * 3.5 && least > most / 3.0, "{parts:?}");
+    for control in CONTROLS {
+        let calls: String = [0.0, 20.0, 40.0]
+            .iter()
+            .zip(["a", "b", "c"])
+            .map(|(at, name)| call(control, name, *at, ""))
+            .collect();
+        let results = path(&[(120.0, 3.5)], &calls);
+        let parts = ["a", "b", "c"].map(|name| mbps(&results, name, [90.0, 120.0]));
+        let [least, most] = [f64::min, f64::max].map(|of| parts.into_iter().reduce(of).unwrap());
+        assert!(parts.iter().sum::<f64>() > 0.7 * 3.5 && least > most / 3.0, "{parts:?}");
+    }
 }
 
 /// RFC 8867 §5.5: calls whose paths take 10 to 150 ms one way begin one after the other on 4 Mbps. None starves, whatever its
-/// path: after some minutes each has more than a quarter of the greatest part.
+/// path: after some minutes each has more than a quarter of the greatest part with GCC. The window of SCReAM grows by a packet in
+/// a round trip, and its rate is that window in a round trip: with some 20 ms of queue 40 ms have 8 times what 320 ms have.
 #[test]
 fn calls_over_paths_of_other_lengths_get_a_part() {
-    let ways_ms = [10, 25, 50, 100, 150];
-    let calls = ways_ms.iter().enumerate().map(|(number, ms)| {
-        let call = call(&format!("after_{ms}"), 10.0 * number as f64, "");
-        let call = call.replace("'far'", &format!("'s{ms}'"));
-        format!("{call}servers.s{ms} = {{ delay_ms = {ms}, host_jitter_us = 0 }}\n")
-    });
-    let keys: String = calls.collect();
-    let results = path(&[(300.0, 4.0)], &keys);
-    let parts = ways_ms.map(|ms| mbps(&results, &format!("after_{ms}"), [200.0, 300.0]));
-    let [least, most] = [f64::min, f64::max].map(|of| parts.into_iter().reduce(of).unwrap());
-    assert!(parts.iter().sum::<f64>() > 0.7 * 4.0 && least > most / 4.0, "{parts:?}");
+    for control in CONTROLS {
+        let ways_ms = [10, 25, 50, 100, 150];
+        let calls = ways_ms.iter().enumerate().map(|(number, ms)| {
+            let call = call(control, &format!("after_{ms}"), 10.0 * number as f64, "");
+            let call = call.replace("'far'", &format!("'s{ms}'"));
+            format!("{call}servers.s{ms} = {{ delay_ms = {ms}, host_jitter_us = 0 }}\n")
+        });
+        let keys: String = calls.collect();
+        let results = path(&[(300.0, 4.0)], &keys);
+        let parts = ways_ms.map(|ms| mbps(&results, &format!("after_{ms}"), [200.0, 300.0]));
+        let [least, most] = [f64::min, f64::max].map(|of| parts.into_iter().reduce(of).unwrap());
+        let times = if control == "gcc" { 4.0 } else { 12.0 };
+        assert!(parts.iter().sum::<f64>() > 0.7 * 4.0 && least > most / times, "{parts:?}");
+    }
 }
 
-/// RFC 8867 §5.6: a call beside a long TCP upload on 2 Mbps is not to starve, as the threshold of over-use follows the queue
-/// that TCP keeps.
+/// RFC 8867 §5.6: a call beside a long TCP upload on 2 Mbps is not to starve, as the threshold of over-use, or the target of
+/// SCReAM, follows the queue that TCP keeps.
 #[test]
 fn a_call_does_not_starve_beside_an_upload() {
-    let keys =
-        call("one", 0.0, "") + "traffic.up = { kind = 'transfer', server = 'far', start_s = 5 }";
-    let results = path(&[(120.0, 2.0)], &keys);
-    let has = mbps(&results, "one", [30.0, 120.0]);
-    assert!((0.1..1.3).contains(&has), "{has}");
+    for control in CONTROLS {
+        let keys = call(control, "one", 0.0, "")
+            + "traffic.up = { kind = 'transfer', server = 'far', start_s = 5 }";
+        let results = path(&[(120.0, 2.0)], &keys);
+        let has = mbps(&results, "one", [30.0, 120.0]);
+        assert!((0.1..1.3).contains(&has), "{has}");
+    }
 }
 
 /// RFC 8867 §5.7: a call on 2 Mbps beside ten senders of files of 100 kB to 1 MB with pauses of some 10 s. These want 44 Mbit
-/// in each 15 s or so, more than the line, so the call falls to a part of it. When they end it grows by 8 % a second: from
-/// 0.05 to 1.5 Mbps in ln(30) / ln(1.08) = 44 s.
+/// in each 15 s or so, more than the line, so the call falls to a part of it. When they end GCC grows by 8 % a second: from
+/// 0.05 to 1.5 Mbps in ln(30) / ln(1.08) = 44 s. SCReAM adds a packet in a round trip.
 #[test]
 fn a_call_outlives_many_short_files() {
-    let files = (1..=10).map(|number| {
-        format!(
+    for control in CONTROLS {
+        let files = (1..=10).map(|number| {
+            format!(
             "traffic.f{number} = {{ kind = 'transfer', server = 'far', file_bytes = {number}00_000,
                                    pause_s = {}, start_spread_s = 20, stop_s = 100 }}\n",
             5 + number
         )
-    });
-    let results = path(&[(180.0, 2.0)], &(files.collect::<String>() + &call("one", 0.0, "")));
-    let beside = mbps(&results, "one", [30.0, 100.0]);
-    assert!((0.03..0.5).contains(&beside), "{beside}");
-    assert_has(&results, "one", [150.0, 180.0], 1.5, 0.75);
-    let loss = flow(&results, "one", "up").loss_percent;
-    assert!(loss < Some(3.0), "{loss:?}");
+        });
+        let results =
+            path(&[(180.0, 2.0)], &(files.collect::<String>() + &call(control, "one", 0.0, "")));
+        let beside = mbps(&results, "one", [30.0, 100.0]);
+        assert!((0.03..0.5).contains(&beside), "{beside}");
+        assert_has(&results, "one", [150.0, 180.0], 1.5, 0.75);
+        let loss = flow(&results, "one", "up").loss_percent;
+        assert!(loss < Some(3.0), "{loss:?}");
+    }
 }
 
 /// RFC 8867 §5.8: a call that pauses leaves its part to the others.
 #[test]
 fn a_call_that_stops_leaves_its_part() {
-    let calls = call("one", 0.0, "") + &call("two", 0.0, ", stop_s = 40");
-    let results = path(&[(80.0, 1.6)], &calls);
-    assert!(mbps(&results, "one", [20.0, 40.0]) < 1.2);
-    assert_has(&results, "one", [60.0, 80.0], 1.5, 0.75);
-    assert_eq!(mbps(&results, "two", [41.0, 80.0]), 0.0);
-    // Nothing is shown of a call that is over, so nothing is frozen then.
-    assert!(flow(&results, "two", "up").frozen_percent < Some(5.0));
+    for control in CONTROLS {
+        let calls = call(control, "one", 0.0, "") + &call(control, "two", 0.0, ", stop_s = 40");
+        let results = path(&[(80.0, 1.6)], &calls);
+        assert!(mbps(&results, "one", [20.0, 40.0]) < 1.2);
+        assert_has(&results, "one", [60.0, 80.0], 1.5, 0.75);
+        assert_eq!(mbps(&results, "two", [41.0, 80.0]), 0.0);
+        // Nothing is shown of a call that is over, so nothing is frozen then.
+        assert!(flow(&results, "two", "up").frozen_percent < Some(5.0));
+    }
 }
 
 /// On an idle line a call takes what its pictures need; layers take theirs too, and a line that is too slow for one has
 /// padding up to where it begins.
 #[test]
 fn pictures_and_layers_follow_the_rate() {
-    let of = |mbps: f64, keys: &str| {
-        let call = format!(
-            "traffic.one = {{ kind = 'video_call', control = 'gcc', direction = 'up', server = 'far'{keys} }}
+    for control in CONTROLS {
+        let of = |mbps: f64, keys: &str| {
+            let call = format!(
+            "traffic.one = {{ kind = 'video_call', control = '{control}', direction = 'up', server = 'far'{keys} }}
              metrics.from_s = 20"
         );
-        let results = path(&[(60.0, mbps)], &call);
-        let row = flow(&results, "one", "up");
-        (row.throughput_mbps, row.picture_height_percent.unwrap())
-    };
-    let (mbps, height) = of(10.0, "");
-    assert!((2.4..2.6).contains(&mbps) && height == 100.0, "{mbps} {height}");
-    // Three layers take 0.15 + 0.5 + 2.5 Mbps.
-    let (mbps, height) = of(10.0, ", layers = 3");
-    assert!((3.0..3.25).contains(&mbps) && height == 100.0, "{mbps} {height}");
-    // 0.5 Mbps: a picture alone has 360 to 540 lines of 720; of three layers 360.
-    let (mbps, height) = of(0.5, "");
-    assert!((0.35..0.5).contains(&mbps) && (49.0..76.0).contains(&height), "{mbps} {height}");
-    let (mbps, height) = of(1.0, ", layers = 3");
-    assert!((0.7..1.0).contains(&mbps) && (40.0..51.0).contains(&height), "{mbps} {height}");
+            let results = path(&[(60.0, mbps)], &call);
+            let row = flow(&results, "one", "up");
+            (row.throughput_mbps, row.picture_height_percent.unwrap())
+        };
+        let (mbps, height) = of(10.0, "");
+        assert!((2.4..2.6).contains(&mbps) && height == 100.0, "{mbps} {height}");
+        // Three layers take 0.15 + 0.5 + 2.5 Mbps.
+        let (mbps, height) = of(10.0, ", layers = 3");
+        assert!((3.0..3.25).contains(&mbps) && height == 100.0, "{mbps} {height}");
+        // 0.5 Mbps: a picture alone has 360 to 540 lines of 720; of three layers 360.
+        let (mbps, height) = of(0.5, "");
+        assert!((0.35..0.5).contains(&mbps) && (49.0..76.0).contains(&height), "{mbps} {height}");
+        let (mbps, height) = of(1.0, ", layers = 3");
+        assert!((0.7..1.0).contains(&mbps) && (40.0..51.0).contains(&height), "{mbps} {height}");
+    }
 }
 
-/// Without a control nothing is sent but frames, and with one whose least and greatest rates are the same it keeps that.
+/// A control whose least and greatest rates are the same keeps that, whatever the line carries. What a window holds back is not
+/// sent: the camera of SCReAM skips pictures.
 #[test]
 fn a_control_keeps_to_its_bounds() {
-    let keys = ", min_mbps = 0.5";
-    let results =
-        path(&[(30.0, 0.4)], &call("one", 0.0, &keys.replace("0.5", "0.5, start_mbps = 0.5")));
-    let row = flow(&results, "one", "up");
-    let sent_mbps = row.sent_bytes as f64 * 8e-6 / 30.0;
-    assert!((0.49..0.6).contains(&sent_mbps), "{sent_mbps}");
-    assert!(row.loss_percent > Some(15.0), "0.1 of 0.5 Mbps are too much");
+    let sent = |control: &str| {
+        let keys = ", min_mbps = 0.5, start_mbps = 0.5";
+        let results = path(&[(30.0, 0.4)], &call(control, "one", 0.0, keys));
+        let row = flow(&results, "one", "up");
+        (row.sent_bytes as f64 * 8e-6 / 30.0, row.loss_percent.unwrap())
+    };
+    let (mbps, loss) = sent("gcc");
+    assert!((0.49..0.6).contains(&mbps), "{mbps}");
+    assert!(loss > 15.0, "0.1 of 0.5 Mbps are too much: {loss}");
+    let (mbps, loss) = sent("scream");
+    assert!((0.38..0.42).contains(&mbps) && loss == 0.0, "{mbps} {loss}");
+}
+
+/// L4S: a call with ECT(1) is in the low-latency queue of a DualQ, which marks all that has waited for 1.2 ms there. So nearly
+/// all packets take the way of 10 ms, 0.1 ms at 100 Mbps, 0.5 ms at 20 Mbps and at most twice that time. Without marks the queue is
+/// what the target of 60 ms leaves of it, from half of which on the window falls.
+#[test]
+fn a_call_with_l4s_keeps_the_low_latency_queue_short() {
+    let of = |ecn: &str, beside: &str| {
+        let results = Simulation::run(&scenario(&format!(
+            "duration_s = 60
+             cable.distance_km = 0
+             upstream = {{ sustained_mbps = 100, peak_mbps = 100, modem.kind = 'link' }}
+             downstream = {{ sustained_mbps = 100, peak_mbps = 100 }}
+             router.upstream = {{ rate_mbps = 20, queue.scheduler.kind = 'dualq' }}
+             servers.near = {{ delay_ms = 10, host_jitter_us = 0 }}
+             metrics.from_s = 10
+             traffic.call = {{ kind = 'video_call', control = 'scream', direction = 'up', server = 'near',
+                               max_mbps = 100, ecn = '{ecn}' }}
+             {beside}"
+        )));
+        let row = flow(&results, "call", "up");
+        (row.throughput_mbps, row.latency_p99_ms.unwrap(), row.loss_percent)
+    };
+    let way_ms = 10.0 + 0.1 + 0.5;
+    let upload = "traffic.up = { kind = 'transfer', server = 'near' }";
+    // It leaves room for frames that are larger, and a classic upload has its part beside it.
+    for (beside, least_mbps) in [("", 10.0), (upload, 5.0)] {
+        let (mbps, p99_ms, loss) = of("ect1", beside);
+        assert!(mbps > least_mbps && p99_ms < way_ms + 2.4, "{mbps} {p99_ms}");
+        assert_eq!(loss, Some(0.0));
+    }
+    let (mbps, p99_ms, _) = of("ect0", "");
+    assert!(mbps > 10.0 && (way_ms + 15.0..way_ms + 60.0).contains(&p99_ms), "{mbps} {p99_ms}");
 }
 
 /// Plain links without a cable, with a server 10 ms away.

@@ -42,7 +42,8 @@ fn of_run(control: &Value, modem: &str, access: &Value) -> Names {
          router = {{ upstream.rate_mbps = 9, downstream.rate_mbps = 40, controller = {{ kind = 'autorate', server = 'near' }} }}
          traffic.a = {{ kind = 'transfer', direction = 'up', server = 'near',
                         tcp.congestion_control.kind = {control} }}
-         traffic.call = {{ kind = 'video_call', control = 'gcc', server = 'near' }}"
+         traffic.call = {{ kind = 'video_call', control = 'gcc', server = 'near' }}
+         traffic.other = {{ kind = 'video_call', control = 'scream', server = 'near' }}"
     )));
     names(results.series.iter().map(|row| &row.series))
 }

@@ -43,6 +43,7 @@ mod agenda;
 mod browser;
 pub(crate) mod bulk;
 pub mod cloud_game;
+mod control;
 mod done;
 pub(crate) mod draw;
 mod feedback;
@@ -53,6 +54,7 @@ mod pictures;
 pub mod replay;
 pub mod responsiveness;
 mod rpm;
+mod scream;
 pub mod stream;
 pub mod torrent;
 pub mod transfer;
@@ -255,6 +257,8 @@ pub struct AppContext<'a> {
     pub now: Time,
     /// The clock of its server, as the device measures it.
     pub server_clock: Clock,
+    /// The ECN field of its datagrams.
+    pub ecn: Ecn,
     /// The app's random stream.
     pub rng: &'a mut Rng,
     /// Commands, carried out in order.
@@ -265,7 +269,7 @@ pub struct AppContext<'a> {
 impl<'a> AppContext<'a> {
     /// That of a device whose clock and server's clock are true.
     fn of_true_clock(now: Time, rng: &'a mut Rng, commands: &'a mut Vec<Command>) -> Self {
-        Self { now, server_clock: Clock::TRUE, rng, commands }
+        Self { now, server_clock: Clock::TRUE, ecn: Ecn::NotEct, rng, commands }
     }
 }
 
@@ -404,6 +408,10 @@ pub trait AppParameters: Keys {
     }
     /// Does it hear of datagrams that arrive?
     fn hears_datagrams(&self) -> bool {
+        false
+    }
+    /// Does it slow down when queues mark its datagrams?
+    fn heeds_marks(&self) -> bool {
         false
     }
     /// Are its datagrams parts of frames?

@@ -4,25 +4,29 @@
 //! of a frame are sent at once, or at a rate of the sender's. A frame is shown when its last packet has
 //! come, so that is what is measured.
 //!
-//! With a control the sizes follow the rate that it allows, packets leave at 2.5 times that, and the receiver reports on
-//! them (`gcc`, `feedback.rs`). A camera takes its next picture when the last one is on its way.
+//! With a control the sizes follow the rate that it allows, packets leave at the pace that it sets, and the receiver reports on
+//! them (`control.rs`). A camera takes its next picture when the last one is on its way, or has not waited for long.
 //!
 //! Left out: key frames, sending again what was lost, and how an encoder misses a new rate for some frames (RFC 8593 §5.2).
+
+use std::collections::VecDeque;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sojourn_input::defaults::number;
 
-use super::feedback::{self, Feedback, REPORT_BYTES};
-use super::gcc::{Arrival, Gcc, PACING, Probe, Rates};
-use super::pictures::{Picture, Sent};
+use super::control::{AnyLaw, Arrival, Controlled, Inside, Law, Rates};
+use super::feedback::Reports;
+use super::gcc::Gcc;
+use super::pictures::Picture;
+use super::scream::Scream;
 use super::two_way::{Answer, StreamDirection};
 use super::{
-    App, AppContext, AppParameters, Arrived, Command, Done, Event, Frame, Label, Load, Mean, Model,
+    App, AppContext, AppParameters, Arrived, Command, Done, Event, Frame, Label, Load, Model,
     Quality,
 };
 use super::{LEAST_PACKET, check_stop, sending_s};
-use sojourn_engine::packet::Direction;
+use sojourn_engine::packet::{Direction, Ecn};
 use sojourn_engine::record::Gauges;
 use sojourn_engine::rng::Rng;
 use sojourn_engine::units::{BitRate, Time};
@@ -31,9 +35,17 @@ use sojourn_input::problem::{Fault, Faults};
 
 sojourn_engine::series! {
     /// Video call: the rate that the control of the call allows upstream, in the first home.
-    TARGET_UP = "call_target_up", in "Mbps", from "draft-ietf-rmcat-gcc-02";
+    TARGET_UP = "call_target_up", in "Mbps", from "draft-ietf-rmcat-gcc-02; draft-ietf-ccwg-rfc8298bis-screamv2-01, section 4.4";
     /// Video call: the rate that the control of the call allows downstream, in the first home.
-    TARGET_DOWN = "call_target_down", in "Mbps", from "draft-ietf-rmcat-gcc-02";
+    TARGET_DOWN = "call_target_down", in "Mbps", from "draft-ietf-rmcat-gcc-02; draft-ietf-ccwg-rfc8298bis-screamv2-01, section 4.4";
+    /// Video call with SCReAM: the reference window upstream, in the first home.
+    WINDOW_UP = "call_window_up", in "B", from "draft-ietf-ccwg-rfc8298bis-screamv2-01, section 4.2.2";
+    /// Video call with SCReAM: the reference window downstream, in the first home.
+    WINDOW_DOWN = "call_window_down", in "B", from "draft-ietf-ccwg-rfc8298bis-screamv2-01, section 4.2.2";
+    /// Video call with SCReAM: what the newest report says of the delay of queues upstream, in the first home.
+    QUEUE_UP = "call_queue_up", in "ms", from "draft-ietf-ccwg-rfc8298bis-screamv2-01, section 4.2.1.4";
+    /// Video call with SCReAM: what the newest report says of the delay of queues downstream, in the first home.
+    QUEUE_DOWN = "call_queue_down", in "ms", from "draft-ietf-ccwg-rfc8298bis-screamv2-01, section 4.2.1.4";
 }
 
 /// What sets the rate of a call.
@@ -45,6 +57,19 @@ pub enum Control {
     None,
     /// Google congestion control, as browsers have it (draft-ietf-rmcat-gcc-02, with the constants of libwebrtc).
     Gcc,
+    /// SCReAM, version 2 (draft-ietf-ccwg-rfc8298bis-screamv2-01): a window by losses, delays and marks; with `ecn = "ect1"`
+    /// by the share of marks, as L4S asks for.
+    Scream,
+}
+
+impl Control {
+    /// How a receiver reports to it.
+    fn reports(self) -> Reports {
+        match self {
+            Self::None | Self::Gcc => Reports::TransportWide,
+            Self::Scream => Reports::PerFrame,
+        }
+    }
 }
 
 /// Parameters of a video call.
@@ -60,7 +85,8 @@ pub struct Parameters {
     /// round-trip times too.
     #[serde(default = "both")]
     pub direction: StreamDirection,
-    /// What sets the rate: nothing, or Google congestion control (`gcc`), with which the call adapts to the line.
+    /// What sets the rate: nothing, or Google congestion control (`gcc`) or SCReAM (`scream`), with which the call adapts to the
+    /// line.
     #[serde(default)]
     #[schemars(extend("x-role" = "choice"))]
     pub control: Control,
@@ -110,7 +136,7 @@ pub struct Parameters {
     #[schemars(range(min = 0.0, max = 100.0))]
     pub interval_scale_percent: f64,
     /// Rate in Mbps at which the packets of a frame leave their sender. Default: all at once; with a control, 2.5 times
-    /// the rate that it allows.
+    /// the rate that it allows (`gcc`), or 1.5 to 6 times that (`scream`).
     #[serde(default)]
     #[schemars(range(min = 0.01, max = 100_000.0))]
     pub pacing_mbps: Option<f64>,
@@ -163,21 +189,21 @@ impl Parameters {
         if self.adapts() { self.max_mbps() } else { self.rate_mbps }
     }
 
-    fn controlled(&self) -> Controlled {
+    fn controlled(&self) -> Option<Box<Controlled>> {
         let rates = Rates {
             start_bps: self.start_mbps * 1e6,
             least_bps: self.min_mbps * 1e6,
             most_bps: self.max_mbps() * 1e6,
         };
-        Controlled {
-            gcc: Gcc::new(rates),
-            feedback: Feedback::default(),
-            picture: self.picture,
-            layers: self.layers,
-            probe: None,
-            padding: 0.0,
-            filmed: Mean::default(),
-        }
+        let law: AnyLaw = match self.control {
+            Control::None => return None,
+            Control::Gcc => Gcc::new(rates).into(),
+            Control::Scream => {
+                Scream::new(rates, self.frames_per_s, self.packet_bytes.into()).into()
+            }
+        };
+        let pictures = (self.picture, self.layers);
+        Some(Box::new(Controlled::new(law, self.control.reports(), pictures)))
     }
 
     /// The rates of a control contain each other.
@@ -205,10 +231,9 @@ impl AppParameters for Parameters {
     one_server!();
 
     fn start(&self, server: &dyn Fn(&str) -> u16) -> App {
-        let control = || self.adapts().then(|| Box::new(self.controlled()));
         let camera = |direction| {
             let films = self.direction.includes(direction);
-            films.then(|| Camera { control: control(), ..Camera::default() })
+            films.then(|| Camera { control: self.controlled(), ..Camera::default() })
         };
         VideoCall {
             server: server(&self.server),
@@ -243,19 +268,25 @@ impl AppParameters for Parameters {
         self.adapts()
     }
 
+    fn heeds_marks(&self) -> bool {
+        self.control == Control::Scream
+    }
+
     fn load(&self, seconds: f64) -> Load {
         let sending_s = sending_s(self.start_s, self.stop_s, seconds);
         let ways = if self.direction.is_both() { 2.0 } else { 1.0 };
         let frames = ways * (sending_s * self.frames_per_s + 1.0);
         let frame_bytes = self.most_mbps() * 1e6 / 8.0 / self.frames_per_s;
         let packets = frames * (frame_bytes / f64::from(self.packet_bytes)).ceil();
-        let reports = if self.adapts() {
-            let interval = feedback::interval((self.most_mbps() * 1e6) as u64);
-            ways * sending_s / interval.secs_f64()
+        let (reports, report_bytes) = if self.adapts() {
+            let packets_per_s = packets / (ways * sending_s).max(f64::MIN_POSITIVE);
+            let most_bps = (self.most_mbps() * 1e6) as u64;
+            self.control.reports().load(most_bps, self.frames_per_s, packets_per_s)
         } else {
-            0.0
+            (0.0, 0.0)
         };
-        let bytes = frames * frame_bytes + reports * f64::from(REPORT_BYTES);
+        let reports = ways * sending_s * reports;
+        let bytes = frames * frame_bytes + reports * report_bytes;
         Load {
             packets: packets + reports,
             packet_bytes: bytes / (packets + reports),
@@ -285,86 +316,64 @@ impl AppParameters for Parameters {
     }
 }
 
+/// A picture on its way.
+struct Filmed {
+    frame: Frame,
+    /// Bytes of it that have not been sent.
+    left: u64,
+    at: Time,
+}
+
 /// What an end of the call films.
 #[derive(Default)]
 struct Camera {
     frames: u32,
     /// When the next frame is there, once the call has begun.
     next_frame: Option<Time>,
-    /// The frame being sent, and the bytes of it that have not been sent.
-    sending: Option<(Frame, u64)>,
-    /// When its next packet is sent.
+    /// Frames that have not been sent whole.
+    waiting: VecDeque<Filmed>,
+    /// When the next packet is sent.
     next_packet: Time,
     /// What sets its rate, if something does.
     control: Option<Box<Controlled>>,
 }
 
-/// The control of what a camera films.
-struct Controlled {
-    gcc: Gcc,
-    feedback: Feedback,
-    picture: Picture,
-    layers: u32,
-    /// The probe being sent, with its packets and bytes so far.
-    probe: Option<(Probe, f64, f64)>,
-    /// Bytes of padding that are due.
-    padding: f64,
-    /// Heights of its pictures, as shares of the largest one's.
-    filmed: Mean,
-}
-
-impl Controlled {
-    /// Bytes of the next frame, on average.
-    fn frame_bytes(&mut self, now: Time, interval_s: f64) -> f64 {
-        let target_bps = self.gcc.target_bps() as f64;
-        let Sent { bps, padding_bps, height } = self.picture.sent(self.layers, target_bps);
-        self.padding += padding_bps / 8.0 * interval_s;
-        self.filmed.add(f64::from(height) / f64::from(self.picture.height()));
-        if self.probe.is_none() {
-            let probe = self.gcc.next_probe(now.ms_f64());
-            self.probe = probe.map(|probe| (probe, 0.0, 0.0));
-        }
-        bps / 8.0 * interval_s
-    }
-
-    /// Bytes of a packet of padding, if one is due.
-    fn padding(&mut self, packet_bytes: u64) -> Option<u64> {
-        if self.probe.is_none() && self.padding < packet_bytes as f64 {
-            return None;
-        }
-        self.padding = (self.padding - packet_bytes as f64).max(0.0);
-        Some(packet_bytes)
-    }
-
-    /// A packet is sent: how long the next one waits.
-    fn send(&mut self, number: u64, at: Time, size: u64) -> Time {
-        let probe = self.probe.map(|(probe, ..)| probe);
-        self.feedback.send(number, at, size as u16, probe.map(|probe| probe.number));
-        if let Some((probe, packets, bytes)) = &mut self.probe {
-            (*packets, *bytes) = (*packets + 1.0, *bytes + size as f64);
-            if *packets >= probe.packets && *bytes >= probe.bytes {
-                self.probe = None;
-            }
-        }
-        let pace_bps = probe.map_or(PACING * self.gcc.target_bps() as f64, |probe| probe.bps);
-        BitRate::from_bps(pace_bps as u64).time_for(size)
-    }
-}
-
 impl Camera {
-    /// The next packet: its size, and the frame that it is a part of, if it is no padding.
-    fn packet(&mut self, packet_bytes: u64) -> Option<(u64, Option<Frame>)> {
-        let Some((frame, left)) = self.sending else {
-            return Some((self.control.as_mut()?.padding(packet_bytes)?, None));
+    /// The size of the next packet, of a frame or of padding.
+    fn next_bytes(&self, packet_bytes: u64) -> Option<u64> {
+        let Some(Filmed { left, .. }) = self.waiting.front() else {
+            let pads = self.control.as_deref().is_some_and(|control| control.pads(packet_bytes));
+            return pads.then_some(packet_bytes);
         };
-        let size = left.div_ceil(left.div_ceil(packet_bytes));
-        self.sending = (left > size).then_some((frame, left - size));
-        Some((size, Some(frame)))
+        Some(left.div_ceil(left.div_ceil(packet_bytes)))
     }
 
-    fn is_sending(&self, packet_bytes: u64) -> bool {
-        let pads = |of: &Controlled| of.probe.is_some() || of.padding >= packet_bytes as f64;
-        self.sending.is_some() || self.control.as_deref().is_some_and(pads)
+    /// Takes it: the frame that it is a part of, if it is no padding, and whether it ends that.
+    fn take(&mut self, size: u64) -> (Option<Frame>, bool) {
+        let Some(filmed) = self.waiting.front_mut() else {
+            if let Some(control) = &mut self.control {
+                control.pad(size);
+            }
+            return (None, false);
+        };
+        filmed.left -= size;
+        let (frame, ends_frame) = (filmed.frame, filmed.left == 0);
+        if ends_frame {
+            self.waiting.pop_front();
+        }
+        (Some(frame), ends_frame)
+    }
+
+    /// How long its oldest packet has waited.
+    fn waited(&self, now: Time) -> Option<Time> {
+        self.waiting.front().map(|filmed| now - filmed.at)
+    }
+
+    /// Is there room for a picture then, in a call that stops at some time?
+    fn has_room(&self, at: Time, stop: Time) -> bool {
+        let patience_ms = self.control.as_ref().map_or(0.0, |control| control.law.patience_ms());
+        let is_short = |waited: Time| at <= stop && waited.ms_f64() < patience_ms;
+        self.waited(at).is_none_or(is_short)
     }
 }
 
@@ -403,7 +412,8 @@ impl VideoCall {
     fn film(&mut self, direction: Direction, context: &mut AppContext) -> bool {
         let Self { packet_bytes, interval_s, .. } = *self;
         let Some(camera) = &mut self.cameras[direction as usize] else { return false };
-        if camera.sending.is_some() || camera.next_frame.is_none_or(|next| next > context.now) {
+        let is_due = camera.next_frame.is_some_and(|next| next <= context.now);
+        if !is_due || !camera.has_room(context.now, self.stop) {
             return true;
         }
         if context.now > self.stop {
@@ -417,7 +427,12 @@ impl VideoCall {
         let bytes = mean * factor(self.frame_scale, 3.0, context.rng);
         let bytes = (bytes.round() as u64).max(LEAST_PACKET);
         let packets = bytes.div_ceil(packet_bytes) as u32;
-        camera.sending = Some((Frame { number: camera.frames, packets }, bytes));
+        let waited = camera.waited(context.now).unwrap_or_default();
+        if let Some(control) = &mut camera.control {
+            control.law.film(bytes as f64, waited.ms_f64());
+        }
+        let frame = Frame { number: camera.frames, packets };
+        camera.waiting.push_back(Filmed { frame, left: bytes, at: context.now });
         camera.frames += 1;
         let paced = camera.control.is_some().then_some(camera.next_packet);
         camera.next_packet = paced.map_or(context.now, |next| next.max(context.now));
@@ -434,15 +449,22 @@ impl VideoCall {
         }
         let Self { packet_bytes, server, pacing, .. } = *self;
         let Some(camera) = &mut self.cameras[direction as usize] else { return Time::NEVER };
+        let mut held = Time::ZERO;
         while camera.next_packet <= context.now
-            && let Some((size, frame)) = camera.packet(packet_bytes)
+            && let Some(size) = camera.next_bytes(packet_bytes)
         {
             let sent_at = context.sender_reading(direction);
+            let hold = camera.control.as_ref().map_or(Time::ZERO, |of| of.hold(sent_at, size));
+            held = context.sender_span(direction, hold);
+            if held > Time::ZERO {
+                break;
+            }
+            let (frame, ends_frame) = camera.take(size);
             let (size_bytes, label) = (size as u16, Label::default());
             context.ask(Command::Datagram { server, direction, size: size_bytes, frame, label });
             let wait = match &mut camera.control {
                 Some(control) => {
-                    let wait = control.send(self.datagrams, sent_at, size);
+                    let wait = control.send(self.datagrams, sent_at, size, ends_frame);
                     context.sender_span(direction, wait)
                 }
                 None => pacing.map_or(Time::ZERO, |rate| rate.time_for(size)),
@@ -450,11 +472,14 @@ impl VideoCall {
             self.datagrams += 1;
             camera.next_packet += wait;
         }
+        let next_packet = match camera.next_bytes(packet_bytes) {
+            Some(_) => camera.next_packet.max(context.now + held),
+            None => Time::NEVER,
+        };
         let next_frame = camera.next_frame.unwrap_or(Time::NEVER).max(context.now);
-        match camera.is_sending(packet_bytes) {
-            true if camera.sending.is_some() => camera.next_packet,
-            true => camera.next_packet.min(next_frame),
-            false => next_frame,
+        match camera.has_room(next_frame, self.stop) {
+            true => next_packet.min(next_frame),
+            false => next_packet,
         }
     }
 
@@ -462,17 +487,18 @@ impl VideoCall {
     fn hear(&mut self, arrived: &Arrived, context: &AppContext) {
         let Arrived { number, direction, .. } = *arrived;
         let reported = direction.reversed();
-        if let Some(control) = control(&mut self.cameras, reported)
-            && let Some(lost) = control.feedback.hear(number, &mut self.arrivals)
-        {
-            let now_ms = context.sender_reading(reported).ms_f64();
-            return control.gcc.hear(now_ms, &self.arrivals, lost);
+        if let Some(control) = control(&mut self.cameras, reported) {
+            let reading = context.sender_reading(reported);
+            if control.hear(number, reading, context.ecn, &mut self.arrivals) {
+                return;
+            }
         }
         if let Some(control) = control(&mut self.cameras, direction) {
             let reading = context.sender_reading(reported);
-            let interval = feedback::interval(control.gcc.target_bps());
+            let interval = control.feedback.interval(control.law.target_bps());
             let interval = context.sender_span(reported, interval);
-            control.feedback.arrive(number, context.now, reading, interval);
+            let packet = (number, arrived.ecn == Ecn::Ce);
+            control.feedback.arrive(packet, context.now, reading, interval);
         }
     }
 
@@ -480,12 +506,12 @@ impl VideoCall {
     fn report(&mut self, direction: Direction, context: &mut AppContext) -> Time {
         let Some(control) = control(&mut self.cameras, direction) else { return Time::NEVER };
         if control.feedback.due() <= context.now {
-            control.feedback.report(self.datagrams, context.now);
+            let size = control.feedback.report(self.datagrams, context.now);
             self.datagrams += 1;
             context.ask(Command::Datagram {
                 server: self.server,
                 direction: direction.reversed(),
-                size: REPORT_BYTES,
+                size,
                 frame: None,
                 label: Label::default(),
             });
@@ -525,9 +551,14 @@ impl Model for VideoCall {
     }
 
     fn gauges(&self, out: &mut Gauges) {
-        for (of, series) in self.controlled().into_iter().zip([TARGET_UP, TARGET_DOWN]) {
-            if let Some(of) = of {
-                out.show(series, of.gcc.target_bps() as f64 / 1e6);
+        let up = (TARGET_UP, WINDOW_UP, QUEUE_UP);
+        let down = (TARGET_DOWN, WINDOW_DOWN, QUEUE_DOWN);
+        for (of, (target, window, queue)) in self.controlled().into_iter().zip([up, down]) {
+            let Some(of) = of else { continue };
+            out.show(target, of.law.target_bps() as f64 / 1e6);
+            if let Some(Inside { window_bytes, queue_ms }) = of.law.inside() {
+                out.show(window, window_bytes);
+                out.show(queue, queue_ms);
             }
         }
     }

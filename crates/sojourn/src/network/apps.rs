@@ -214,6 +214,7 @@ impl Simulation {
             let mut context = AppContext {
                 now: instance.clock.reading(self.now),
                 server_clock: instance.server_clock,
+                ecn: instance.ecn,
                 rng: &mut instance.rng,
                 commands: &mut commands,
             };

@@ -1,7 +1,8 @@
 //! What the delay allows: growth until over-use, then 85 % of what arrives (libwebrtc: `aimd_rate_control.cc`,
 //! `link_capacity_estimator.cc`).
 
-use super::{Rates, Usage};
+use super::Usage;
+use crate::apps::control::Rates;
 
 /// What over-use leaves of the rate that arrives.
 const DECREASE: f64 = 0.85;

@@ -16,6 +16,7 @@ mod probes;
 mod throughput;
 mod trend;
 
+use super::control::{Arrival, Law, Rates, Report};
 use delay_part::DelayPart;
 use loss_part::LossPart;
 pub(super) use probes::Probe;
@@ -25,30 +26,9 @@ use trend::{Groups, Trend};
 
 /// The sender leaves its packets this much faster than the target, so that a frame is out before the next one
 /// (draft-ietf-rmcat-gcc-02 §4 has packets leave within 5 ms; libwebrtc's pacer 2.5 times the target).
-pub(super) const PACING: f64 = 2.5;
+const PACING: f64 = 2.5;
 /// After so long without a report the line is another one (libwebrtc: `kStreamTimeOut`).
 const TIMEOUT_MS: f64 = 2000.0;
-
-/// The rates of a call in bit/s: at the start, the least and the greatest.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Rates {
-    pub(super) start_bps: f64,
-    pub(super) least_bps: f64,
-    pub(super) most_bps: f64,
-}
-
-/// A packet that has arrived.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Arrival {
-    /// When it was sent, by the sender's clock.
-    pub(super) sent_ms: f64,
-    /// When it arrived, by the receiver's clock.
-    pub(super) arrived_ms: f64,
-    /// Its size on the wire.
-    pub(super) bytes: f64,
-    /// The number of its probe, if it is a part of one.
-    pub(super) probe: Option<u32>,
-}
 
 /// What the detector of over-use says of a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -85,19 +65,23 @@ impl Gcc {
             heard_ms: 0.0,
         }
     }
+}
 
-    /// The rate that it allows, in whole bit/s.
-    pub(super) fn target_bps(&self) -> u64 {
+impl Law for Gcc {
+    fn target_bps(&self) -> u64 {
         self.loss_part.target_bps() as u64
     }
 
-    /// The probe that is due.
-    pub(super) fn next_probe(&mut self, now_ms: f64) -> Option<Probe> {
+    fn pace_bps(&self) -> f64 {
+        PACING * self.target_bps() as f64
+    }
+
+    fn next_probe(&mut self, now_ms: f64) -> Option<Probe> {
         self.probes.next(now_ms)
     }
 
-    /// A report has come, on packets in the order of their arrival, and on so many that have not arrived.
-    pub(super) fn hear(&mut self, now_ms: f64, arrivals: &[Arrival], lost: u32) {
+    fn hear(&mut self, now_ms: f64, report: &Report<'_>) {
+        let (arrivals, lost) = (report.arrivals, report.lost);
         if now_ms - self.heard_ms > TIMEOUT_MS {
             (self.groups, self.trend) = (Groups::default(), Trend::default());
         }
@@ -130,6 +114,7 @@ impl Gcc {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sojourn_engine::packet::Ecn;
 
     /// Reports each 50 ms on a packet of `bytes` each 5 ms, whose delay grows by `slope` ms in each ms from 1 s on.
     fn target_after(seconds: f64, bytes: f64, slope: f64, start_bps: f64) -> f64 {
@@ -139,12 +124,20 @@ mod tests {
             let packet = |number: u32| {
                 let sent_ms = now_ms + 5.0 * f64::from(number);
                 let delay_ms = 20.0 + slope * (sent_ms - 1000.0).max(0.0);
-                Arrival { sent_ms, arrived_ms: sent_ms + delay_ms, bytes, probe: None }
+                Arrival {
+                    sent_ms,
+                    arrived_ms: sent_ms + delay_ms,
+                    bytes,
+                    is_marked: false,
+                    probe: None,
+                }
             };
             let packets: Vec<Arrival> = (0..10).map(packet).collect();
             now_ms += 50.0;
             let heard_ms = packets[9].arrived_ms + 20.0;
-            gcc.hear(heard_ms.max(now_ms), &packets, 0);
+            let report =
+                Report { arrivals: &packets, lost: 0, bytes: 10.0 * bytes, ecn: Ecn::NotEct };
+            gcc.hear(heard_ms.max(now_ms), &report);
         }
         gcc.target_bps() as f64
     }

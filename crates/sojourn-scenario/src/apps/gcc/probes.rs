@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Arrival, Rates};
+use crate::apps::control::{Arrival, Rates};
 
 /// The first two probes are so many times the rate at the start; each later one twice what the call has then.
 const FIRST: [f64; 2] = [3.0, 6.0];
@@ -163,6 +163,7 @@ mod tests {
             sent_ms: number * sent_ms,
             arrived_ms: 30.0 + number * arrived_ms,
             bytes: 1250.0,
+            is_marked: false,
             probe: Some(probe.number),
         };
         let found = [0.0, 1.0, 2.0, 3.0].map(|number| probes.hear(&packet(number)));
