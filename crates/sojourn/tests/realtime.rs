@@ -1,8 +1,9 @@
 //! Calls that adapt, in the test cases of RFC 8867 with each control, and games that a server plays, by arithmetic.
 
-use crate::common::{flow, scenario};
+use crate::common::{flow, scenario, sentences};
 use sojourn::Simulation;
 use sojourn::results::metrics::Results;
+use sojourn::scenario::json_schema;
 
 /// A path with 50 ms one way, as RFC 8867 §4.2 has it, whose rate upstream follows these steps of seconds and Mbps. Its
 /// queue takes 300 ms of 1 Mbps.
@@ -236,6 +237,28 @@ fn pictures_and_layers_follow_the_rate() {
         let (mbps, height) = of(1.0, ", layers = 3");
         assert!((0.7..1.0).contains(&mbps) && (40.0..51.0).contains(&height), "{mbps} {height}");
     }
+}
+
+/// What holds of a control holds of each that the schema has.
+#[test]
+fn every_control_sets_the_rate() {
+    let schema = json_schema();
+    let words = schema["$defs"]["Control"]["oneOf"].as_array().unwrap();
+    let words = words.iter().filter_map(|word| word["const"].as_str());
+    assert_eq!(words.filter(|word| *word != "none").collect::<Vec<_>>(), CONTROLS);
+    let idle = |control: &str| {
+        let keys = ", rate_mbps = 2, pacing_mbps = 9, layers = 2, min_mbps = 0.1";
+        let warnings = sentences(path(&[(1.0, 2.0)], &call(control, "one", 0.0, keys)).warnings);
+        let of_call = warnings.into_iter().filter_map(|said| {
+            let (key, _) = said.strip_prefix("traffic.one.")?.split_once(" has no effect")?;
+            Some(key.to_owned())
+        });
+        of_call.collect::<Vec<_>>()
+    };
+    for control in CONTROLS {
+        assert_eq!(idle(control), ["pacing_mbps", "rate_mbps"], "{control}");
+    }
+    assert_eq!(idle("none"), ["layers", "max_mbps", "min_mbps"]);
 }
 
 /// A control whose least and greatest rates are the same keeps that, whatever the line carries. What a window holds back is not
