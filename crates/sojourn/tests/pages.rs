@@ -68,6 +68,24 @@ fn many_objects_share_one_connection() {
     }
 }
 
+/// The next page begins `pause_s` after a page is there, however it was loaded. Clocks of homes are up to 50 ppm off.
+#[test]
+fn a_pause_follows_each_page() {
+    for keys in [
+        "protocol = 'h1', html_bytes = 5000",
+        "protocol = 'h2', html_bytes = 5000",
+        "protocol = 'h3', html_bytes = 5000",
+        "objects.kind = 'almanac2025'",
+    ] {
+        let results = pages(1000.0, "", &format!("{keys}, pause_s = 7"));
+        assert!(results.pages.len() >= 4, "{keys}: {} pages", results.pages.len());
+        for pair in results.pages.windows(2) {
+            let pause_s = pair[1].start_s - pair[0].start_s - pair[0].load_time_s;
+            assert!((pause_s - 7.0).abs() < 7.0 * 50e-6, "{keys}: {pause_s} s");
+        }
+    }
+}
+
 /// Where packets are lost, what is behind one waits with HTTP/2, and only its own streams do with HTTP/3.
 #[test]
 fn losses_delay_pages_less_over_quic() {

@@ -103,7 +103,8 @@ pub struct Parameters {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 100.0))]
     pub resumed_percent: Option<f64>,
-    /// Time from the end of a page to the start of the next one in s.
+    /// Think time: from the end of a page to the start of the next one in s, with all protocols and objects. The studies state
+    /// none; 5 s is the mean think time of Hong 2015 §4.2.3.
     #[serde(default = "number::<f64, 5>")]
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub pause_s: f64,
