@@ -148,15 +148,24 @@ def test_low_latency_rows_are_of_the_judged_homes() -> None:
     ]
 
 
-def test_equal_idle_lines_are_one_row(comparison: sojourn.Comparison) -> None:
+@pytest.mark.parametrize(
+    ("lines", "row"),
+    [
+        (["idle line of a", "idle line of b"], "idle line of a and b"),
+        (["a without uploads", "b without uploads"], "a and b without uploads"),
+        (["idle line of a", "b without uploads"], "idle line of a and b without uploads"),
+    ],
+)
+def test_equal_idle_lines_are_one_row(
+    comparison: sojourn.Comparison, lines: list[str], row: str
+) -> None:
     loaded, idle = comparison["CoDel"], comparison["idle line"]
-    names = ["a", "b", "idle line of a", "idle line of b"]
     groups = [
-        Group(name, [idle if "idle" in name else loaded], variant=name, is_idle="idle" in name)
-        for name in names
+        Group(name, [idle if name in lines else loaded], variant=name, is_idle=name in lines)
+        for name in ["a", "b", *lines]
     ]
     for grid in first_grids(Results(groups)):
-        assert [row[0] for row in grid.rows] == ["a", "b", "idle line of a and b"]
+        assert [cells[0] for cells in grid.rows] == ["a", "b", row]
 
 
 def test_equal_warnings_are_one_and_those_of_idle_lines_none(

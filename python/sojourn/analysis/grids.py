@@ -251,12 +251,22 @@ def _of_settings(
 
 
 def _joined(names: Sequence[str]) -> str:
-    """Names of idle lines, whose common beginning stands once: `idle line of A, B and C`."""
-    first, *others = names
-    start = first.partition(" of ")[0] + " of "
-    are_alike = all(name.startswith(start) for name in others)
-    others = [name.removeprefix(start) if are_alike else name for name in others]
-    return " and ".join(filter(None, [", ".join([first, *others[:-1]]), *others[-1:]]))
+    """Names of idle lines, in which what all have in common stands once.
+
+    That is their beginning or their end: `idle line of A, B and C`, `A, B and C without uploads`.
+    """
+    start = names[0].partition(" of ")[0] + " of "
+    end = " without " + names[0].rpartition(" without ")[2]
+    if all(name.startswith(start) for name in names):
+        return start + _listed([name.removeprefix(start) for name in names])
+    if all(name.endswith(end) for name in names):
+        return _listed([name.removesuffix(end) for name in names]) + end
+    return _listed(names)
+
+
+def _listed(names: Sequence[str]) -> str:
+    *others, last = names
+    return " and ".join(filter(None, [", ".join(others), last]))
 
 
 def _labels(results: Results) -> tuple[list[str], list[list[str]]]:
