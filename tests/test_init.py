@@ -99,6 +99,21 @@ def test_a_service_that_no_cable_has_is_refused(cli: Cli, tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("option", ["--uses", "--aqm", "--neighbours"])
+@pytest.mark.parametrize("written", ["Busy-Bee", "call:-1", "No_Such-One"])
+def test_what_is_unknown_is_repeated_as_it_was_written(
+    cli: Cli, tmp_path: Path, option: str, written: str
+) -> None:
+    message = cli.refused("init", tmp_path / "mine.toml", option, written)
+    assert f"{option}: found '{written}'" in message
+
+
+def test_a_rate_that_is_no_number_is_refused(cli: Cli, tmp_path: Path) -> None:
+    for option, found in (("--up", "nan"), ("--down", "inf"), ("--up", "1000001")):
+        message = cli.refused("init", tmp_path / "mine.toml", option, found)
+        assert f"{option}: found {found}; allowed: " in message
+
+
 def test_what_the_line_is_like_is_said_and_written(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     said = " ".join(cli("init", path, "--up", 2000).stdout.split())

@@ -1,5 +1,6 @@
 """The command `sojourn init`."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -7,8 +8,10 @@ import typer
 
 from ..base.lookup import UnknownError
 from ..runs.draft import (
+    AQMS,
     DEFAULT_USES,
     LABORATORY,
+    MOST_MBPS,
     NEIGHBOURS,
     TO_BUY,
     USES,
@@ -26,8 +29,12 @@ _SCHEMA = "scenario.schema.json"
 
 def init(
     file: Annotated[Path, argument("SCENARIO.toml", "The new file.")] = Path("scenario.toml"),
-    down: Annotated[float, option("MBPS", "Rate to the home.", min=0.01, max=100_000)] = 50,
-    up: Annotated[float, option("MBPS", "Rate from the home.", min=0.01, max=100_000)] = 10,
+    down: Annotated[
+        float, option("MBPS", f"Rate to the home, at most {MOST_MBPS['down']}.", min=0.01)
+    ] = 50,
+    up: Annotated[
+        float, option("MBPS", f"Rate from the home, at most {MOST_MBPS['up']}.", min=0.01)
+    ] = 10,
     buffer: Annotated[
         str | None, option("SIZE", "Modem buffer, as 256kB; default: 250 ms.")
     ] = None,
@@ -81,15 +88,15 @@ def init(
             f"{file.with_name(_SCHEMA)}: found a file of something else; "
             "allowed: another directory, or --no-schema"
         )
-    household = _keyed(_written(uses, people))
-    kind = neighbours.strip().lower().replace("_", "-")
+    household = _keyed(_written(uses, people), USES)
+    kind = _as_known(neighbours.strip(), NEIGHBOURS)
     try:
         text = draft(
             down_mbps=down,
             up_mbps=up,
             buffer_bytes=_buffer_bytes("--buffer", buffer),
             down_buffer_bytes=_buffer_bytes("--down-buffer", down_buffer),
-            aqms=_keyed(aqm),
+            aqms=_keyed(aqm, AQMS),
             router_percent=router,
             uses=household,
             neighbours=kind,
@@ -129,9 +136,19 @@ def _option(path: str) -> str:
     return "--down-buffer" if "downstream." in path else "--buffer"
 
 
-def _keyed(names: str) -> list[str]:
-    """The names of a list, as they are in lists of what is allowed: docsis_pie for DOCSIS-PIE."""
-    return [name.strip().lower().replace("-", "_") for name in names.split(",")]
+def _keyed(names: str, known: Sequence[str]) -> list[str]:
+    """The names of a list, as they are in what is `known`: docsis_pie for DOCSIS-PIE.
+
+    What is unknown stays as it was written, and so does what follows a colon.
+    """
+    return [_as_known(name.strip(), known) for name in names.split(",")]
+
+
+def _as_known(written: str, known: Sequence[str]) -> str:
+    name, colon, rest = written.partition(":")
+    as_key = name.strip().lower().replace("-", "_")
+    meant = (f"{one}{colon}{rest}" for one in known if one.replace("-", "_") == as_key)
+    return next(meant, written)
 
 
 def _is_free(path: Path) -> bool:

@@ -158,7 +158,7 @@ _CARRIERS_MBPS = 90
 """The fastest service on the default channel, of which one modem can have 97."""
 _OFDMA_MBPS = 750
 """The fastest service for each OFDMA channel, of which one modem can have 800."""
-_MOST_MBPS = {"down": 10_000, "up": 7 * _OFDMA_MBPS}
+MOST_MBPS = {"down": 10_000, "up": 7 * _OFDMA_MBPS}
 """The fastest services of DOCSIS 4.0, which has seven OFDMA channels upstream."""
 
 _BYTES = {"B": 1, "kB": 1000, "KB": 1000, "KiB": 1024, "MB": 1_000_000, "MiB": 1_048_576}
@@ -204,9 +204,10 @@ def draft(
         warnings.warn("people is the old name of uses", DeprecationWarning, stacklevel=2)
         uses = people
     for way, mbps in (("down", down_mbps), ("up", up_mbps)):
-        if mbps > _MOST_MBPS[way]:
+        if not mbps <= MOST_MBPS[way]:
             raise UnknownError(
-                f"{way}: found {mbps:g}; allowed: {_MOST_MBPS[way]} Mbps or less, as on DOCSIS 4.0"
+                f"{way}: found {mbps:.15g}; allowed: {MOST_MBPS[way]} Mbps or less, "
+                "as on DOCSIS 4.0"
             )
     for aqm in aqms:
         look_up("aqm", aqm, AQMS)
