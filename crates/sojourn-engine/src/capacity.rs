@@ -18,9 +18,10 @@ pub struct Trace {
     #[schemars(length(max = 1_000_000))]
     pub steps: Vec<Step>,
     /// File with the rates. CSV with the columns `time_s` and `mbps`, and `delay_ms` if it likes: a rate holds
-    /// from its time to the next and the last as long as the one before. A trace of mahimahi: the
-    /// millisecond of each chance to send 1500 bytes. A trace of Pensieve: two columns, times in s and rates in Mbps, where
-    /// a rate holds from the time of the line before to its own. The path is relative to the scenario file, or to
+    /// from its time to the next and the last as long as the one before; the trace begins at its first time. A trace of
+    /// mahimahi: the millisecond of each chance to send 1500 bytes. A trace of Pensieve: two columns, times in s and rates in
+    /// Mbps, where a rate holds from the time of the line before to its own, and the first from 0, or not at all where times
+    /// are those of a clock, above 1 000 000 s. The path is relative to the scenario file, or to
     /// the working directory if the scenario does not come from a file. The resolved scenario has the
     /// absolute path.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -251,6 +252,7 @@ impl Varying {
 ///
 /// # Errors What is wrong, with its line; it continues a sentence that begins with the file's name.
 pub fn parse(text: &str, gaps: Option<Gaps>) -> Result<Vec<Step>, String> {
+    let text = text.trim_start_matches('\u{feff}'); // the byte-order mark
     if text.lines().nth(MOST_LINES).is_some() {
         return Err(format!("which has more lines; allowed: {MOST_LINES} or fewer"));
     }
@@ -333,12 +335,12 @@ impl Columns {
             Step { for_s: 0.0, mbps, delay_ms }
         };
         let in_range = (0.0..=MOST).contains(&step.mbps)
-            && (0.0..=MOST).contains(&time_s)
+            && time_s >= 0.0
             && (0.0..=MOST_DELAY_MS).contains(&step.delay_ms);
         match in_range {
             true => Ok((time_s, step)),
             false => Err(format!(
-                "whose line {number} is {line:?}; allowed: times and rates from 0 to 1000000, delays to 100000"
+                "whose line {number} is {line:?}; allowed: times from 0, rates from 0 to 1000000, delays to 100000"
             )),
         }
     }
@@ -351,14 +353,12 @@ fn of_csv<'a>(
     let (mut steps, mut times): (Vec<Step>, Vec<f64>) = (Vec::new(), Vec::new());
     for (number, line) in lines {
         let (time_s, step) = columns.read((number, line), steps.last().copied())?;
-        let allowed = match times.last() {
-            None if time_s == 0.0 => None,
-            None => Some("0"),
-            Some(before_s) if time_s >= before_s + LEAST_S => None,
-            Some(_) => Some("times that ascend by 1 µs or more"),
-        };
-        if let Some(allowed) = allowed {
-            return Err(format!("whose line {number} has the time {time_s}; allowed: {allowed}"));
+        let follows = times.last().is_none_or(|before_s| time_s >= before_s + LEAST_S);
+        if !follows || time_s - times.first().unwrap_or(&time_s) > MOST {
+            return Err(format!(
+                "whose line {number} has the time {time_s}; allowed: times that ascend by 1 µs or more, to 1000000 s after \
+                 the first"
+            ));
         }
         times.push(time_s);
         steps.push(step);
@@ -376,31 +376,35 @@ fn of_csv<'a>(
 fn two_numbers(line: &str) -> Option<(f64, f64)> {
     let mut cells =
         line.split(|c: char| c.is_whitespace() || c == ',').filter(|cell| !cell.is_empty());
-    let mut number =
-        || cells.next()?.parse::<f64>().ok().filter(|value| (0.0..=MOST).contains(value));
+    let mut number = || cells.next()?.parse::<f64>().ok().filter(|value| *value >= 0.0);
     let two = (number()?, number()?);
-    cells.next().is_none().then_some(two)
+    (cells.next().is_none() && two.1 <= MOST).then_some(two)
 }
 
-/// A rate holds until the time of its line, that of the first line not at all (`hongzimao/pensieve`, `sim/env.py`).
+/// A rate holds until the time of its line (`hongzimao/pensieve`, `sim/env.py`), that of the first line from 0 on. Where that
+/// is the time of a clock, the trace begins at it.
 fn of_pensieve<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Result<Vec<Step>, String> {
-    let mut steps = Vec::new();
-    let mut before_s = None;
+    let (mut steps, mut times): (Vec<Step>, Vec<f64>) = (Vec::new(), Vec::new());
     for (number, line) in lines {
         let found = two_numbers(line).filter(|(time_s, _)| {
-            before_s.is_none_or(|before_s: f64| *time_s >= before_s + LEAST_S)
+            let first_s = times.first().copied().unwrap_or(*time_s);
+            let follows = times.last().is_none_or(|before_s| *time_s >= before_s + LEAST_S);
+            follows && time_s - first_s <= MOST
         });
         let Some((time_s, mbps)) = found else {
             return Err(format!(
-                "whose line {number} is {line:?}; allowed: two numbers from 0 to 1000000, the first of which ascend"
+                "whose line {number} is {line:?}; allowed: two numbers, times in s that ascend and rates to 1000000"
             ));
         };
-        steps.extend(before_s.map(|before_s| Step::new(time_s - before_s, mbps)));
-        before_s = Some(time_s);
+        let from_s = times.last().copied().unwrap_or(if time_s > MOST { time_s } else { 0.0 });
+        if !times.is_empty() || time_s - from_s >= LEAST_S {
+            steps.push(Step::new(time_s - from_s, mbps));
+        }
+        times.push(time_s);
     }
-    match steps.is_empty() {
-        true => Err("which has fewer than two lines; allowed: two or more".to_owned()),
-        false => Ok(steps),
+    match times.len() {
+        0 | 1 => Err("which has fewer than two lines; allowed: two or more".to_owned()),
+        _ => Ok(steps),
     }
 }
 
@@ -423,7 +427,8 @@ fn of_mahimahi<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Result<Vec<
         // The chance at a time is of the millisecond before it, and time 0 is of the first one.
         let Some(next) = ms.map(|ms| ms.saturating_sub(1)).filter(|next| *next >= place) else {
             return Err(format!(
-                "whose line {number} is {line:?}; allowed: whole milliseconds that do not descend"
+                "whose line {number} is {line:?}; allowed: whole milliseconds since the trace began, to {MOST_MS}, that do \
+                 not descend"
             ));
         };
         if next > place {
@@ -483,8 +488,19 @@ mod tests {
         assert_eq!(of("4\n"), Ok(vec![(1e-3 + 1e-3 + 1e-3, 0.0), (1e-3, 12.0)]));
         // A pause of a day takes no more memory than one of a millisecond.
         assert_eq!(parse("99999999\n", None).unwrap().capacity(), 4);
-        // Pensieve: the rate of a line holds until its time.
-        assert_eq!(of("0.5 9\n1.5\t4\n3.5, 2"), Ok(vec![(1.0, 4.0), (2.0, 2.0)]));
+        // Pensieve: the rate of a line holds until its time, in its own files, which begin at 0, that of the first for no time.
+        assert_eq!(of("0.5 9\n1.5\t4\n3.5, 2"), Ok(vec![(0.5, 9.0), (1.0, 4.0), (2.0, 2.0)]));
+        assert_eq!(of("0.0 9\n1.5\t4\n3.5, 2"), Ok(vec![(1.5, 4.0), (2.0, 2.0)]));
+        // The time of a clock: the trace begins at the first line.
+        let clock = "1764500000 9\n1764500001.5 4\n1764500003.5 2\n";
+        assert_eq!(of(clock), Ok(vec![(1.5, 4.0), (2.0, 2.0)]));
+        let clock = "time_s,mbps\n1764500000,10\n1764500001.5,0\n1764500002,4\n";
+        assert_eq!(of(clock), Ok(vec![(1.5, 10.0), (0.5, 0.0), (0.5, 4.0)]));
+        assert_eq!(of("time_s,mbps\n7,1\n8,2"), Ok(vec![(1.0, 1.0), (1.0, 2.0)]));
+        // Editors begin text with a byte-order mark.
+        for text in [csv, "1\n1\n3\n", "0 9\n1 4"] {
+            assert_eq!(of(&format!("\u{feff}{text}")), of(text));
+        }
         for (text, found) in [
             ("0.5 9", "which has fewer than two lines"),
             ("0.5 9\n0.5 8", "whose line 2 is \"0.5 8\""),
@@ -496,9 +512,13 @@ mod tests {
             ("a,b\n1,2", "whose first line is \"a,b\""),
             ("time_s,mbps\n0,x", "whose line 2 is \"0,x\""),
             ("time_s,mbps\n0,1\n0,2", "whose line 3 has the time 0"),
-            ("time_s,mbps\n1,1\n2,2", "whose line 2 has the time 1; allowed: 0"),
-            ("time_s,mbps\n0,-1\n1,2", "allowed: times and rates from 0"),
-            ("time_s,mbps\n0,nan\n1,2", "allowed: times and rates from 0"),
+            ("time_s,mbps\n5,1\n1000006,2", "has the time 1000006; allowed: times that ascend"),
+            ("5 1\n1000006 2", "whose line 2 is \"1000006 2\""),
+            ("1764500000123\n1764500000124", "since the trace began, to 100000000"),
+            ("time_s,mbps\n0,-1\n1,2", "allowed: times from 0, rates from 0"),
+            ("time_s,mbps\n0,nan\n1,2", "allowed: times from 0, rates from 0"),
+            ("time_s,mbps\nnan,1\n1,2", "allowed: times from 0, rates from 0"),
+            ("time_s,mbps\n0,1\ninf,2", "has the time inf"),
             ("time_s,mbps\n0,1", "which has fewer than two rates"),
             ("5\n4\n", "whose line 2 is \"4\""),
             ("5\nx\n", "whose line 2 is \"x\""),
