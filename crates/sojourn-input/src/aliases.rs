@@ -15,13 +15,18 @@ const SCENARIO: &[&str] = &["upstream_channel"];
 /// Kinds of schedulers and of AQM algorithms.
 const MANAGERS: &[&str] = &["fifo", "codel"];
 const FRAMINGS: &[&str] = &["noatm"];
-/// Kinds of traffic, and keys beside those that programs have by other names.
-const CLOUD_GAME: &[&str] = &["cloud_game"];
-const VIDEO_CALL: &[&str] = &["video_call"];
+/// Versions of HTTP, transports, congestion controls, and access networks.
+const PROTOCOLS: &[&str] = &["mixed"];
+const TRANSPORTS: &[&str] = &["quic"];
+const CONTROLS: &[&str] = &["ledbat"];
+const ACCESS: &[&str] = &["fibre"];
+/// Keys beside those that programs have by other names.
 const FRAMES: &[&str] = &["frame_scale_percent"];
+const OBJECTS: &[&str] = &["per_server"];
+const ROUTER: &[&str] = &["controller"];
 
 /// Names in lower case with `_` for `-` and spaces; a name that is allowed in their place; what to write.
-type Alias = (&'static [&'static str], &'static [&'static str], &'static str);
+pub type Alias = (&'static [&'static str], &'static [&'static str], &'static str);
 
 const ALIASES: &[Alias] = &[
     (
@@ -72,15 +77,76 @@ const ALIASES: &[Alias] = &[
     (&["flows", "parallel", "streams"], TRANSFER, "connections"),
     (&["cc", "congestion_control"], TRANSFER, "tcp.congestion_control.kind"),
     (
-        &["backup", "file", "ftp", "upload"],
+        &[
+            "backup",
+            "cloud_sync",
+            "dropbox",
+            "file",
+            "ftp",
+            "iperf",
+            "iperf3",
+            "netperf",
+            "rsync",
+            "scp",
+            "tcp",
+            "upload",
+        ],
         TRAFFIC,
         "kind = \"transfer\"; direction = \"up\" is its default",
     ),
-    (&["download"], TRAFFIC, "kind = \"transfer\" and direction = \"down\""),
+    (
+        &["download", "software_update", "steam"],
+        TRAFFIC,
+        "kind = \"transfer\" and direction = \"down\"",
+    ),
+    (&["upload"], SCENARIO, "a table of traffic, as traffic.upload = { kind = \"transfer\" }"),
+    (
+        &["download"],
+        SCENARIO,
+        "a table of traffic, as traffic.download = { kind = \"transfer\", direction = \"down\" }",
+    ),
+    (&["apps", "applications", "clients", "flows"], SCENARIO, "traffic"),
     (&["game", "gaming"], TRAFFIC, "kind = \"stream\" and purpose = \"game\""),
     (&["call", "voice", "voip"], TRAFFIC, "kind = \"stream\" and purpose = \"voice\""),
-    (&["browsing", "http", "https", "page", "quic"], TRAFFIC, "kind = \"web\""),
-    (&["dash", "hls", "netflix", "streaming", "youtube"], TRAFFIC, "kind = \"video\""),
+    (&["cbr", "udp"], TRAFFIC, "kind = \"stream\" and purpose = \"data\""),
+    (&["browser", "browsing", "http", "https", "page", "pages"], TRAFFIC, "kind = \"web\""),
+    (HTTP_1, TRAFFIC, "kind = \"web\" and protocol = \"h1\""),
+    (HTTP_2, TRAFFIC, "kind = \"web\" and protocol = \"h2\""),
+    (HTTP_3, TRAFFIC, "kind = \"web\" and protocol = \"h3\""),
+    (HTTP_1, PROTOCOLS, "protocol = \"h1\""),
+    (HTTP_2, PROTOCOLS, "protocol = \"h2\""),
+    (HTTP_3, PROTOCOLS, "protocol = \"h3\""),
+    (HTTP_3, TRANSPORTS, "transport = \"quic\""),
+    (
+        &["udp"],
+        TRANSPORTS,
+        "traffic.data = { kind = \"stream\", purpose = \"data\" }, which sends datagrams",
+    ),
+    (
+        &["gcc", "goog_cc"],
+        CONTROLS,
+        "it in a video call, as traffic.call = { kind = \"video_call\", control = \"gcc\" }",
+    ),
+    (&["count", "number", "objects"], OBJECTS, "per_server, how many of them are on each server"),
+    (
+        &[
+            "abr",
+            "dash",
+            "disney",
+            "film",
+            "hls",
+            "movie",
+            "netflix",
+            "prime_video",
+            "streaming",
+            "tv",
+            "twitch",
+            "vod",
+            "youtube",
+        ],
+        TRAFFIC,
+        "kind = \"video\"",
+    ),
     (&["bittorrent", "p2p"], TRAFFIC, "kind = \"torrent\""),
     (
         &["network_quality", "networkquality", "rpm", "speed_test", "speedtest"],
@@ -89,12 +155,15 @@ const ALIASES: &[Alias] = &[
     ),
     (OTHER_LINES, MODEMS, OTHER_LINE),
     (OTHER_LINES, SCENARIO, OTHER_LINE),
-    (
-        &["autorate", "cake_autorate", "sqm", "sqm_autorate"],
-        SCENARIO,
-        "router.controller.kind = \"autorate\"",
-    ),
+    (OTHER_LINES, TRAFFIC, OTHER_LINE),
+    (OTHER_LINES, ACCESS, OTHER_LINE),
+    (OTHER_LINES, ROUTER, OTHER_LINK),
+    (&["fiber", "ftth", "gpon", "pon", "xgs_pon"], ACCESS, "access.kind = \"fibre\""),
+    (&["fiber", "fibre", "ftth"], SCENARIO, "access.kind = \"fibre\""),
+    (&["cable"], ACCESS, "access.kind = \"docsis\", the default"),
+    (AUTORATE, SCENARIO, ROUTER_AUTORATE),
     (&["cake_autorate", "sqm", "sqm_autorate"], CONTROLLERS, "autorate"),
+    (AUTORATE, MANAGERS, ROUTER_AUTORATE),
     (&["fq_codel", "fqcodel"], MANAGERS, "scheduler.kind = \"fq\" and law.kind = \"codel\""),
     (&["sfq_codel", "sfqcodel"], MANAGERS, "scheduler.kind = \"sfq\" and law.kind = \"codel\""),
     (
@@ -126,13 +195,29 @@ const ALIASES: &[Alias] = &[
             "sunshine",
             "xcloud",
         ],
-        CLOUD_GAME,
-        "cloud_game",
+        TRAFFIC,
+        "kind = \"cloud_game\"",
     ),
     (
-        &["facetime", "meet", "teams", "video_conference", "videocall", "webrtc", "zoom"],
-        VIDEO_CALL,
-        "video_call, which adapts to the line with control = \"gcc\" or \"scream\"",
+        &[
+            "discord",
+            "facetime",
+            "google_meet",
+            "meet",
+            "ms_teams",
+            "rtc",
+            "skype",
+            "teams",
+            "video_chat",
+            "video_conference",
+            "videocall",
+            "webex",
+            "webrtc",
+            "whatsapp",
+            "zoom",
+        ],
+        TRAFFIC,
+        "kind = \"video_call\", which adapts to the line with control = \"gcc\" or \"scream\"",
     ),
     (
         &["adaptive", "cc", "congestion_control", "rate_control"],
@@ -149,6 +234,12 @@ const ALIASES: &[Alias] = &[
     ),
 ];
 
+const HTTP_1: &[&str] = &["http/1", "http/1.1", "http1", "http1.1", "http_1"];
+const HTTP_2: &[&str] = &["h2", "http/2", "http2", "http_2", "spdy"];
+const HTTP_3: &[&str] = &["h3", "http/3", "http3", "http_3", "quic"];
+const AUTORATE: &[&str] = &["autorate", "cake_autorate", "sqm", "sqm_autorate"];
+const ROUTER_AUTORATE: &str = "router.controller.kind = \"autorate\" and the shapers that it sets, as \
+                               router.upstream = { rate_mbps = 8, queue.scheduler.kind = \"cake\" }";
 const OTHER_LINES: &[&str] = &[
     "4g",
     "5g",
@@ -164,6 +255,13 @@ const OTHER_LINES: &[&str] = &[
 ];
 const OTHER_LINE: &str = "upstream.modem.kind = \"link\" with upstream.capacity.file and downstream.capacity.file, the \
                           rates of such a line over time: its radio is not simulated";
+const OTHER_LINK: &str = "upstream.capacity.file and downstream.capacity.file of the router, the rates of such a link over \
+                          time: its radio is not simulated";
+
+/// All names that others use, with the names where they are answered, one of which must be allowed, and the answer.
+pub fn all() -> impl Iterator<Item = Alias> {
+    ALIASES.iter().copied()
+}
 
 /// What to write for a name that others use, of a key or a value, where one of `allowed` is expected, if it is known.
 pub(crate) fn meaning(name: &str, allowed: &[&str]) -> Option<&'static str> {
@@ -197,7 +295,7 @@ mod tests {
             assert!(meant.starts_with("kind = \"responsiveness\""), "{name}");
         }
         for name in ["stadia", "geforce now", "GeForce-NOW", "moonlight", "cloud gaming"] {
-            assert_eq!(of(name, &["stream", "cloud_game"]), Some("cloud_game"), "{name}");
+            assert_eq!(meaning(name, TRAFFIC), Some("kind = \"cloud_game\""), "{name}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Reading user input: TOML, checks against a JSON Schema, and wording of messages.
 
-mod aliases;
+pub mod aliases;
 mod code;
 pub mod compare;
 pub mod defaults;

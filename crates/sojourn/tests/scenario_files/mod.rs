@@ -1,5 +1,6 @@
 //! Scenario files: what overrides what, and the resulting scenarios.
 
+mod aliases;
 mod contradictions;
 mod defaults;
 mod low_latency;
