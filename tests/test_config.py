@@ -268,6 +268,15 @@ def test_of_variants_and_homes_one_is_named(cli: Cli, tmp_path: Path) -> None:
     assert_refused(cli("config", "write", out), "error: --from, --scenario: missing; allowed: one")
 
 
+def test_a_router_that_is_not_written_is_named(cli: Cli, tmp_path: Path) -> None:
+    out, scenario = tmp_path / "new.cfg", tmp_path / "router.toml"
+    router = 'router.upstream = { rate_mbps = 1, queue.scheduler.kind = "cake" }'
+    scenario.write_text(f"{router}\n{SIMPLE}")
+    outcome = cli("config", "write", out, "--scenario", scenario)
+    (warning,) = (line for line in outcome.stderr.splitlines() if "router" in line)
+    assert warning.startswith("warning: router: not written: a file configures modems")
+
+
 def test_a_neighbourhood_has_the_service_of_the_file(cli: Cli, tmp_path: Path) -> None:
     scenario = tmp_path / "tiers.toml"
     own = "tier_4.upstream = { sustained_mbps = 50, peak_mbps = 60 }"

@@ -59,7 +59,7 @@ impl ConfigFile {
             return Err(refused(py, fault.of("")));
         };
         let made = caught(|| {
-            let (config, notes) = provision::modem_config(group);
+            let (config, notes) = provision::modem_config(scenario, group);
             File::from_view(&config, secret.map(Secret)).map(|file| (Self(file), notes))
         })?;
         made.map_err(|problem| refused(py, problem))

@@ -39,6 +39,6 @@ fn without_nulls(value: &Value) -> Value {
 pub(crate) fn file(variant: &Variant) -> Result<(Vec<u8>, Vec<String>), Problem> {
     let mut groups = variant.scenario.groups();
     let group = groups.next().expect("a scenario has at least one home");
-    let (config, notes) = provision::modem_config(&group);
+    let (config, notes) = provision::modem_config(&variant.scenario, &group);
     Ok((File::from_view(&config, None)?.encode(), notes))
 }

@@ -13,6 +13,7 @@ use sojourn::engine::aqm::AqmSpec;
 use sojourn::input::problem::Problems;
 use sojourn::scenario::provision::{Provision, modem_config};
 use sojourn::scenario::{Scenario, Source, Variant, idle_keys};
+use std::collections::BTreeSet;
 
 const HOME: &[u8] = include_bytes!("../../../tests/data/modem-configs/home-5x20.cm");
 const GIGABIT: &[u8] = include_bytes!("../../../tests/data/modem-configs/gigabit-voice.cm");
@@ -385,7 +386,7 @@ fn a_scenario_written_and_read_is_the_same() {
         servers.near = { delay_ms = 5 }
         traffic.call = { kind = 'stream', purpose = 'voice', direction = 'up', server = 'near' }";
     let scenario = unchecked(text);
-    let (config, notes) = modem_config(&scenario.group(0));
+    let (config, notes) = modem_config(&scenario, &scenario.group(0));
     assert_eq!(
         notes,
         ["sustained", "peak"].map(|rate| format!(
@@ -412,7 +413,7 @@ fn what_a_file_has_no_words_for_is_listed() {
         servers.near = { delay_ms = 5 }
         traffic.call = { kind = 'stream', purpose = 'voice', direction = 'up', server = 'near' }";
     let scenario = unchecked(text);
-    let (config, notes) = modem_config(&scenario.group(0));
+    let (config, notes) = modem_config(&scenario, &scenario.group(0));
     assert_eq!(
         notes,
         [
@@ -424,6 +425,38 @@ fn what_a_file_has_no_words_for_is_listed() {
         ]
     );
     assert!(File::from_view(&config, None).is_ok());
+}
+
+/// A file configures modems. All else that homes may have is named, by the keys that the schema gives them.
+#[test]
+fn what_is_beside_the_modem_is_named() {
+    let text = format!(
+        "{BASE}
+         [router]
+         upstream = {{ rate_mbps = 0.9, queue.scheduler.kind = 'cake' }}
+         controller.kind = 'autorate'
+         [homes.plain]
+         [homes.all]
+         count = 2
+         upstream.priority = 3
+         downstream.priority = 3
+         router.upstream.rate_mbps = 0.8
+         distance_km = 7
+         activity.time_constant_s = 5"
+    );
+    let variants = Source::new(&text, "home.toml").load();
+    let scenario = variants.unwrap_or_else(|problem| panic!("{problem}")).remove(0).scenario;
+    let beside = |group| {
+        let (_, notes) = modem_config(&scenario, &scenario.group(group));
+        let beside = notes.into_iter().filter(|note| note.contains("nothing else of their homes"));
+        let path = |note: String| note.split(':').next().unwrap().to_owned();
+        beside.map(path).collect::<BTreeSet<_>>()
+    };
+    assert_eq!(beside(0), BTreeSet::from(["router".to_owned()]));
+    let schema = serde_json::to_value(sojourn::scenario::json_schema()).unwrap();
+    let keys = schema["$defs"]["Homes"]["properties"].as_object().unwrap().keys();
+    let keys = keys.filter(|key| !["count", "upstream", "downstream"].contains(&key.as_str()));
+    assert_eq!(beside(1), keys.map(|key| format!("homes.all.{key}")).collect());
 }
 
 const AGGREGATES: &str = "
@@ -468,7 +501,7 @@ fn an_aggregate_written_and_read_is_the_same() {
          low_latency_aqm = false"
     );
     let scenario = unchecked(&text);
-    let (config, notes) = modem_config(&scenario.group(0));
+    let (config, notes) = modem_config(&scenario, &scenario.group(0));
     assert_eq!(notes, [""; 0]);
     assert_eq!(config.upstream_aggregates.len(), 1);
     assert_eq!(config.upstream_aggregates[0].max_sustained_rate, Some(20_000_000));
@@ -486,7 +519,7 @@ fn an_aggregate_written_and_read_is_the_same() {
 fn what_an_aggregate_of_a_file_lacks_is_listed() {
     let text = format!("{AGGREGATES}\nupstream.queue.scheduler.kind = 'low_latency'");
     let scenario = unchecked(&text);
-    let (mut config, _) = modem_config(&scenario.group(0));
+    let (mut config, _) = modem_config(&scenario, &scenario.group(0));
     config.upstream_service_flows[1].max_sustained_rate = Some(5_000_000);
     config.upstream_service_flows[1].aggregate_reference = None;
     config.low_latency_disable = Some(1);

@@ -45,7 +45,7 @@ fn with_file(bytes: &[u8]) -> Scenario {
 /// Writes the service and reads it, and returns the lines about it. Without one it is the same service, which
 /// a run shows; those of the fastest lines would take long.
 fn check(scenario: &Scenario) -> Vec<String> {
-    let (config, notes) = modem_config(&scenario.group(0));
+    let (config, notes) = modem_config(scenario, &scenario.group(0));
     let file = File::from_view(&config, None).unwrap_or_else(|problem| panic!("{problem}"));
     let fastest = scenario.upstream.sustained_mbps.max(scenario.downstream.sustained_mbps);
     if notes.is_empty() && fastest < 200.0 {

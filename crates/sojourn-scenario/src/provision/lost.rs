@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::read::Provision;
 use super::write::{Note, unwritable};
 use crate::overlay::Overlay;
+use crate::schema::Scenario;
 use sojourn_access::modem_config::ModemConfig;
 use sojourn_access::{Classifier, Downstream, Group, ServiceFlow, Upstream, flow_path};
 use sojourn_input::shape::TAG;
@@ -53,6 +54,25 @@ pub(super) fn notes(group: &Group, config: &ModemConfig, said: &[Note]) -> Vec<N
     }
     found
 }
+
+/// Keys of a group of homes that are of each modem's service, or say how many modems there are.
+const OF_MODEMS: [&str; 3] = ["count", "upstream", "downstream"];
+
+/// A note for each key of the homes that is not of their modems: a file configures nothing else.
+pub(super) fn beside_the_modem(scenario: &Scenario, group: &Group) -> Vec<Note> {
+    let homes = scenario.homes.get(group.name);
+    let own = homes.map(table).unwrap_or_default();
+    let shared = scenario.router.as_ref().filter(|_| homes.is_none_or(|of| of.router.is_none()));
+    let shared = shared.map(|router| ("router".to_owned(), json!(router)));
+    let path = words::join("homes", group.name);
+    let own = own.into_iter().filter(|(key, _)| !OF_MODEMS.contains(&&**key));
+    let own = own.map(|(key, value)| (words::join(&path, &key), value));
+    let is_set = |(_, value): &(String, Value)| !value.is_null() && *value != json!({});
+    let note = |(path, _)| Note { path, text: BESIDE.to_owned() };
+    own.chain(shared).filter(is_set).map(note).collect()
+}
+
+const BESIDE: &str = "not written: a file configures modems, and nothing else of their homes";
 
 /// Is the key at `path` the one at `outer`, or below it?
 fn within(path: &str, outer: &str) -> bool {

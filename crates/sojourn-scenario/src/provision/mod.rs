@@ -18,15 +18,17 @@ mod write;
 pub use catalog::Provisioning;
 pub use read::Provision;
 
+use super::schema::Scenario;
 use sojourn_access::Group;
 use sojourn_access::modem_config::ModemConfig;
 use write::{Note, written};
 
-/// The configuration file for the homes of a group, and a line for each setting that files cannot
-/// express.
-pub fn modem_config(group: &Group) -> (ModemConfig, Vec<String>) {
+/// The configuration file for the modems of a scenario's group of homes, and a line for each setting of these homes that
+/// files cannot express.
+pub fn modem_config(scenario: &Scenario, group: &Group) -> (ModemConfig, Vec<String>) {
     let mut notes = Vec::new();
     let config = written(group, &mut notes);
     notes.extend(lost::notes(group, &config, &notes));
+    notes.extend(lost::beside_the_modem(scenario, group));
     (config, notes.into_iter().map(|Note { path, text }| format!("{path}: {text}")).collect())
 }
