@@ -354,6 +354,19 @@ fn a_frame_and_an_input_take_what_the_links_take() {
     assert!(flow(&results, "game", "up").game_mos.is_none());
 }
 
+/// The line stops after 12 of 20 s and drops nothing: 7.6 s of frames are given up, and what was sent in the last 0.4 s may still
+/// come, which is 7.6 of 19.6 s or 38.8 %.
+#[test]
+fn frames_that_never_come_are_incomplete() {
+    let stops = "router.downstream = { queue.limit_bytes = 100_000_000,
+                                       capacity.steps = [{ for_s = 12, mbps = 100 }, { for_s = 100, mbps = 0 }] }";
+    let results = on_links(&format!("{GAME}\n{stops}"));
+    let row = flow(&results, "game", "down");
+    assert_eq!((row.loss_percent, row.freezes), (Some(0.0), Some(1)));
+    assert_near(row.frames_incomplete_percent, 38.8, 0.3);
+    assert!(row.game_mos < Some(3.3), "{:?}", row.game_mos);
+}
+
 #[test]
 fn parity_makes_up_for_losses_that_are_few() {
     // 10 of 60 packets may be missing. At 5 % a frame lacks 3 on average, with a deviation of 1.7: 11 or more are lost of

@@ -6,10 +6,10 @@ use std::borrow::Cow;
 use serde_json::json;
 
 use super::{Row, Rows};
+use crate::scores::voice_model::r_value;
+use crate::scores::{GIVEN_UP_S, qoe};
 use sojourn_scenario::Scenario;
 
-/// A game or a call that waits longer for a packet has failed (`grades.json`).
-pub(crate) const GIVEN_UP_S: f64 = 0.4;
 const DROPPED: [&str; 4] = [
     "dropped_overflow_packets",
     "dropped_aqm_packets",
@@ -18,27 +18,57 @@ const DROPPED: [&str; 4] = [
 ];
 
 /// The tables in which packets of games and calls that had not come within that time count as lost. They send at steady
-/// rates, so those that wait beyond what such a time brings were sent before it.
+/// rates, so those that wait beyond what such a time brings were sent before it. Scores of frames and of calls whose buffer
+/// adapts count them already.
 pub(crate) fn with_given_up<'a>(scenario: &Scenario, rows: &'a Rows) -> Cow<'a, Rows> {
-    let percents: Vec<_> = rows.flows.iter().map(|row| given_up_percent(scenario, row)).collect();
-    if percents.iter().all(Option::is_none) {
+    let all: Vec<_> = rows.flows.iter().map(|row| GivenUp::of(scenario, row)).collect();
+    if all.iter().all(Option::is_none) {
         return Cow::Borrowed(rows);
     }
     let mut rows = rows.clone();
-    for (row, percent) in rows.flows.iter_mut().zip(percents) {
-        row.0.extend(percent.map(|percent| ("loss_percent".to_owned(), json!(percent))));
+    for (row, given_up) in rows.flows.iter_mut().zip(all) {
+        let Some(given_up) = given_up else { continue };
+        let mos = given_up.mos(scenario, row).map(|mos| ("mos", mos));
+        let values = [("loss_percent", given_up.loss_percent())].into_iter().chain(mos);
+        row.0.extend(values.map(|(column, value)| (column.to_owned(), json!(value))));
     }
     Cow::Owned(rows)
 }
 
-/// The share that is lost or given up, if any is given up.
-fn given_up_percent(scenario: &Scenario, row: &Row) -> Option<f64> {
-    let entry = scenario.traffic.get(row.traffic())?;
-    let sends_s = scenario.watches_s(entry);
-    let count = |column: &&str| row.number(column);
-    let (sent, delivered) = (count(&"sent_packets")?, count(&"delivered_packets")?);
-    let dropped: f64 = DROPPED.iter().filter_map(count).sum();
-    let given_up = sent - delivered - dropped - sent / sends_s * GIVEN_UP_S;
-    let lost = dropped + given_up;
-    (sends_s > 0.0 && given_up > 0.0).then(|| 100.0 * lost / (lost + delivered))
+/// The packets of an entry in a direction by what came of them, where some are given up.
+struct GivenUp {
+    delivered: f64,
+    dropped: f64,
+    given_up: f64,
+}
+
+impl GivenUp {
+    fn of(scenario: &Scenario, row: &Row) -> Option<Self> {
+        let entry = scenario.traffic.get(row.traffic())?;
+        let sends_s = scenario.watches_s(entry);
+        let count = |column: &&str| row.number(column);
+        let (sent, delivered) = (count(&"sent_packets")?, count(&"delivered_packets")?);
+        let dropped: f64 = DROPPED.iter().filter_map(count).sum();
+        let given_up = sent - delivered - dropped - sent / sends_s * GIVEN_UP_S;
+        (sends_s > 0.0 && given_up > 0.0).then_some(Self { delivered, dropped, given_up })
+    }
+
+    /// The share that is lost or given up.
+    fn loss_percent(&self) -> f64 {
+        let lost = self.dropped + self.given_up;
+        100.0 * lost / (lost + self.delivered)
+    }
+
+    /// The opinion score of a call whose buffer does not adapt: its listener does not hear these packets either. Loss and
+    /// delay add up in both models of R.
+    fn mos(&self, scenario: &Scenario, row: &Row) -> Option<f64> {
+        if scenario.traffic[row.traffic()].app.parameters().plays_adaptively() {
+            return None;
+        }
+        let concealed = row.number("concealed_percent")? / 100.0;
+        let ended = self.delivered + self.dropped;
+        let unheard = (concealed * ended + self.given_up) / (ended + self.given_up);
+        let r_of = |loss| r_value(scenario.metrics.voice_model, 0.0, loss);
+        Some(qoe::mos(row.number("r_value")? + r_of(unheard) - r_of(concealed)))
+    }
 }

@@ -149,7 +149,7 @@ rows! {
         /// Video call, cloud game: 99 % quantile of that time.
         frame_latency_p99_ms: Option<f64>, in "ms";
         /// Video call, cloud game: share of frames that are still incomplete when packets of 32 newer frames have
-        /// arrived. A frame with parity is complete with as many packets as it has without.
+        /// arrived, or at the end, if nothing has come of frames for 0.4 s and more. A frame with parity is complete with as many packets as it has without.
         frames_incomplete_percent: Option<f64>, in "%";
         /// Video call, cloud game: how often the picture froze: a frame stayed for three times as long as the 30 before it on
         /// average, and at least 150 ms longer.

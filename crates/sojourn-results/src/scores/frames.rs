@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use super::GIVEN_UP_S;
 use sojourn_engine::packet::{Frame, Packet};
 use sojourn_engine::record::Latency;
 use sojourn_engine::units::Time;
@@ -38,7 +39,36 @@ struct Screen {
     known: u32,
     /// Frames numbered below this do not count.
     first: u32,
+    made: Made,
     shown: Shown,
+}
+
+/// The frames that set out for a screen.
+#[derive(Clone, Copy, Default)]
+struct Made {
+    /// Their number.
+    frames: u32,
+    /// When the last one did, and after how long.
+    last: Time,
+    interval: Time,
+}
+
+impl Screen {
+    /// The frame whose number all that count are above or at, of those that have begun to come.
+    fn begun(&self) -> u32 {
+        self.known.max(self.first)
+    }
+
+    /// Frames of which nothing has come until `end`, so that the user has given them up. The last ones may still come.
+    fn given_up(&self, end: Time) -> u32 {
+        let missing = self.made.frames.saturating_sub(self.begun());
+        let (age, wait) = (end.since(self.made.last), Time::from_secs_f64(GIVEN_UP_S));
+        if age > wait {
+            return missing;
+        }
+        let recent = wait.since(age).ps() / self.made.interval.ps().max(1) + 1;
+        missing.saturating_sub(u32::try_from(recent).unwrap_or(u32::MAX))
+    }
 }
 
 /// What a screen shows: the newest frame that has come whole.
@@ -117,12 +147,24 @@ impl Frames {
     /// No frame has come to any of `homes`, of which `first_home` is the first.
     pub fn new(first_home: usize, homes: usize) -> Self {
         let shown = Shown::default();
-        let screen = Screen { slots: [NONE; PENDING as usize], known: 0, first: 0, shown };
+        let (slots, made) = ([NONE; PENDING as usize], Made::default());
+        let screen = Screen { slots, known: 0, first: 0, made, shown };
         Self { first_home, screens: vec![screen; homes], latency: Latency::default(), whole: 0 }
+    }
+
+    /// A packet is sent, which may be a part of a frame.
+    pub fn send(&mut self, packet: &Packet) {
+        let Frame { number, packets } = packet.segment.own.frame();
+        let made = &mut self.screens[usize::from(packet.home) - self.first_home].made;
+        if packets > 0 && number >= made.frames {
+            let interval = packet.sent_at.since(made.last);
+            *made = Made { frames: number + 1, last: packet.sent_at, interval };
+        }
     }
 
     /// A packet is sent whose frame does not count, nor does any before it.
     pub fn leave_out(&mut self, packet: &Packet) {
+        self.send(packet);
         let Frame { number, packets } = packet.segment.own.frame();
         if packets > 0 {
             let screen = &mut self.screens[usize::from(packet.home) - self.first_home];
@@ -177,16 +219,23 @@ impl Frames {
         &self.latency
     }
 
-    /// Frames that are over, and how many of them did not come whole.
-    pub fn incomplete(&self) -> (u64, u64) {
-        let over = |screen: &Screen| u64::from(screen.known.saturating_sub(PENDING + screen.first));
-        let ended: u64 = self.screens.iter().map(over).sum();
-        let recent = self.screens.iter().map(|screen| {
-            let first = screen.known.saturating_sub(PENDING).max(screen.first);
+    /// Frames that are over at `end`, and how many of them did not come whole. Where nothing has come of frames for so long
+    /// that they are given up, all before them are over too.
+    pub fn incomplete(&self, end: Time) -> (u64, u64) {
+        let (mut ended, mut whole) = (0, self.whole);
+        for screen in &self.screens {
+            let given_up = screen.given_up(end);
+            if given_up > 0 {
+                ended += u64::from(screen.begun() + given_up - screen.first);
+                continue;
+            }
+            let over = screen.known.saturating_sub(PENDING);
+            ended += u64::from(over.saturating_sub(screen.first));
+            let first = over.max(screen.first);
             let is_recent = |slot: &&Pending| slot.missing == 0 && slot.number >= first;
-            screen.slots.iter().filter(is_recent).count() as u64
-        });
-        (ended, ended - (self.whole - recent.sum::<u64>()))
+            whole -= screen.slots.iter().filter(is_recent).count() as u64;
+        }
+        (ended, ended - whole)
     }
 }
 
@@ -194,6 +243,8 @@ impl Frames {
 mod tests {
     use super::*;
     use sojourn_engine::packet::{Own, Segment};
+
+    const END: Time = Time::from_ms(100);
 
     /// A packet of frame `number`, which has two.
     fn part(number: u32, sent_ms: u64) -> Packet {
@@ -225,14 +276,40 @@ mod tests {
                 frames.arrive(Time::from_ms(100), &part(number, 0));
             }
         }
-        assert_eq!(frames.incomplete(), (2, 0));
+        assert_eq!(frames.incomplete(END), (2, 0));
         frames.arrive(Time::from_ms(100), &part(34, 0));
-        assert_eq!(frames.incomplete(), (3, 1));
+        assert_eq!(frames.incomplete(END), (3, 1));
         frames.arrive(Time::from_ms(100), &part(35, 0));
-        assert_eq!(frames.incomplete(), (4, 2));
+        assert_eq!(frames.incomplete(END), (4, 2));
         // Too late for frame 2.
         frames.arrive(Time::from_ms(100), &part(2, 0));
-        assert_eq!(frames.incomplete(), (4, 2));
+        assert_eq!(frames.incomplete(END), (4, 2));
         assert_eq!(frames.latency().count(), 32);
+    }
+
+    /// 100 frames, one each 20 ms until 1.98 s. 70 come whole, and one packet of the next; then nothing does. At 2 s the last frame
+    /// is 20 ms old, so that (400 - 20) / 20 + 1 = 20 frames may still come: of the 80 before them 10 did not come whole. A second
+    /// later none is waited for.
+    #[test]
+    fn frames_that_never_come_are_incomplete_once_they_are_given_up() {
+        let mut frames = Frames::new(3, 1);
+        for number in 0..100 {
+            let sent_ms = 20 * u64::from(number);
+            for packet in 0..2 {
+                frames.send(&part(number, sent_ms));
+                if number < 70 || number == 70 && packet == 0 {
+                    frames.arrive(Time::from_ms(sent_ms + 10), &part(number, sent_ms));
+                }
+            }
+        }
+        assert_eq!(frames.incomplete(Time::from_ms(2000)), (80, 10));
+        assert_eq!(frames.incomplete(Time::from_ms(3000)), (100, 30));
+        // Of a call that is well, the last ones are under way.
+        for number in 70..99 {
+            for _ in 0..2 {
+                frames.arrive(Time::from_ms(2000), &part(number, 20 * u64::from(number)));
+            }
+        }
+        assert_eq!(frames.incomplete(Time::from_ms(2000)), (99 - 32, 0));
     }
 }

@@ -10,3 +10,6 @@ pub mod nqb;
 pub mod playout;
 pub mod qoe;
 pub mod voice_model;
+
+/// Who waits longer than this for a packet of a game or call has given it up: then it has failed (`grades.json`).
+pub(crate) const GIVEN_UP_S: f64 = 0.4;

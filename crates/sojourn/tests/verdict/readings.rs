@@ -384,6 +384,24 @@ fn what_never_comes_is_lost() {
     }
 }
 
+/// Nor does the listener of a call hear it, whose buffer does not adapt. Of 2 000 packets 1 200 had come, with R at 90; 2 000 / 40 *
+/// 0.4 = 20 may still come, and 780 of 1 980 are given up. R falls by 30 * ln(1 + 15 * 0.394) = 58.0 (Cole & Rosenbluth), and at 32.0
+/// the score is 1 + 0.035 * 32 + 32 * (32 - 60) * (100 - 32) * 7e-6 = 1.69. Of a buffer that adapts the score is as measured.
+#[test]
+fn what_never_comes_is_not_heard() {
+    for (playout, summary) in [("fixed", "opinion score is 1.69"), ("adaptive", "score is 4.34")] {
+        let call = json!({"sent_packets": 2_000, "delivered_packets": 1_200, "loss_percent": 0.0, "late_percent": 0.0,
+            "concealed_percent": 0.0, "r_value": 90.0, "mos": 4.34});
+        let rows = Rows { flows: both_ways("x", "voice", &call), ..Rows::default() };
+        let traffic = format!(
+            "traffic.x = {{ kind = 'stream', purpose = 'voice', server = 'near', playout = '{playout}' }}"
+        );
+        let found = &assessed(&traffic, &["duration_s=40"], &rows)[0];
+        assert!(found.summary.contains(summary), "{playout}: {}", found.summary);
+        assert!(found.summary.contains("39.4 % are lost"), "{}", found.summary);
+    }
+}
+
 /// Nothing is due on a line that carries nothing, and a share of nothing is none.
 #[test]
 fn a_line_that_carries_nothing_gives_no_grade() {

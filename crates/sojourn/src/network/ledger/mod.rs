@@ -140,6 +140,9 @@ impl Ledger {
         if let Some(buffer) = account.calls.buffer(packet.home) {
             buffer.send(packet.sent_at);
         }
+        if let Some(frames) = &mut account.frames {
+            frames.send(packet);
+        }
         if let Some(bound) = &mut account.nqb {
             bound.sent(packet);
         }

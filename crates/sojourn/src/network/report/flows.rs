@@ -167,10 +167,12 @@ fn score_frames(row: &mut FlowRow, run: &Simulation, index: usize, direction: Di
     row.frame_latency_p50_ms = frames.latency().quantile_ms(0.5);
     row.frame_latency_p90_ms = frames.latency().quantile_ms(0.9);
     row.frame_latency_p99_ms = frames.latency().quantile_ms(0.99);
-    let (ended, incomplete) = frames.incomplete();
-    row.frames_incomplete_percent = percent(incomplete, ended);
     let stop_s = run.scenario.traffic[index].app.watches_s().end;
-    let stood = frames.stood(run.now.min(Time::from_secs_f64(stop_s.min(run.end.secs_f64()))));
+    let end = run.now.min(Time::from_secs_f64(stop_s.min(run.end.secs_f64())));
+    // A frame that is on its way when its entry stops still has time to come.
+    let (ended, incomplete) = frames.incomplete(run.now.min(run.end));
+    row.frames_incomplete_percent = percent(incomplete, ended);
+    let stood = frames.stood(end);
     if stood.shown_s > 0.0 {
         row.freezes = Some(stood.freezes);
         row.frozen_percent = Some(100.0 * stood.frozen_s / stood.shown_s);
