@@ -367,6 +367,21 @@ fn frames_that_never_come_are_incomplete() {
     assert!(row.game_mos < Some(3.3), "{:?}", row.game_mos);
 }
 
+/// The rate at the start follows the bounds where it is not set: a small picture has less than 0.3 Mbps at most.
+#[test]
+fn a_call_begins_within_its_bounds() {
+    for (keys, least, most) in [(", min_mbps = 1", 0.7, 1.6), (", picture = '180p'", 0.0, 0.25)] {
+        let keys =
+            if keys.contains("180p") { keys.to_owned() } else { format!("{keys}, max_mbps = 1.5") };
+        let text = format!(
+            "traffic.one = {{ kind = 'video_call', control = 'gcc', direction = 'up', server = 'far'{keys} }}"
+        );
+        let results = path(&[(5.0, 10.0)], &text);
+        let rate = mbps(&results, "one", [0.0, 1.0]);
+        assert!((least..most).contains(&rate), "{keys}: {rate}");
+    }
+}
+
 #[test]
 fn parity_makes_up_for_losses_that_are_few() {
     // 10 of 60 packets may be missing. At 5 % a frame lacks 3 on average, with a deviation of 1.7: 11 or more are lost of

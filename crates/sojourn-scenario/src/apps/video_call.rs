@@ -103,10 +103,10 @@ pub struct Parameters {
     #[serde(default = "number::<u32, 1>")]
     #[schemars(range(min = 1, max = 3))]
     pub layers: u32,
-    /// Control: the rate in Mbps at the start (libwebrtc: 0.3).
-    #[serde(default = "start_mbps")]
+    /// Control: the rate in Mbps at the start. Default: 0.3 (libwebrtc), or the nearest from `min_mbps` to `max_mbps`.
+    #[serde(default)]
     #[schemars(range(min = 0.01, max = 1000.0))]
-    pub start_mbps: f64,
+    pub start_mbps: Option<f64>,
     /// Control: the least rate in Mbps. The default is that of the smallest picture, 180p (libwebrtc: 0.03).
     #[serde(default = "min_mbps")]
     #[schemars(range(min = 0.01, max = 1000.0))]
@@ -166,9 +166,8 @@ fn picture() -> Picture {
     Picture::P720
 }
 
-fn start_mbps() -> f64 {
-    0.3
-}
+/// The rate at which calls of libwebrtc begin.
+const START_MBPS: f64 = 0.3;
 
 fn min_mbps() -> f64 {
     0.03
@@ -184,6 +183,10 @@ impl Parameters {
         self.max_mbps.unwrap_or_else(|| self.picture.most_bps(self.layers) / 1e6)
     }
 
+    fn start_mbps(&self) -> f64 {
+        self.start_mbps.unwrap_or_else(|| START_MBPS.max(self.min_mbps).min(self.max_mbps()))
+    }
+
     /// The greatest rate that it sends at for long, in Mbps.
     fn most_mbps(&self) -> f64 {
         if self.adapts() { self.max_mbps() } else { self.rate_mbps }
@@ -191,7 +194,7 @@ impl Parameters {
 
     fn controlled(&self) -> Option<Box<Controlled>> {
         let rates = Rates {
-            start_bps: self.start_mbps * 1e6,
+            start_bps: self.start_mbps() * 1e6,
             least_bps: self.min_mbps * 1e6,
             most_bps: self.max_mbps() * 1e6,
         };
@@ -209,9 +212,11 @@ impl Parameters {
     /// The rates of a control contain each other.
     fn check_rates(&self) -> Faults {
         let (least, most) = (self.min_mbps, self.max_mbps());
-        let mut faults =
-            Faults::from(at_least(("start_mbps", self.start_mbps), ("min_mbps", least)));
-        faults.add(at_least(("max_mbps", most), ("start_mbps", self.start_mbps)));
+        let mut faults = Faults::from(at_least(("max_mbps", most), ("min_mbps", least)));
+        if let Some(start_mbps) = self.start_mbps.filter(|_| faults.is_empty()) {
+            faults.add(at_least(("start_mbps", start_mbps), ("min_mbps", least)));
+            faults.add(at_least(("max_mbps", most), ("start_mbps", start_mbps)));
+        }
         let layers = self.picture.most_layers();
         if self.layers > layers {
             let height = self.picture.height();
