@@ -47,7 +47,7 @@ fn probes_take_their_round_trips_where_nothing_waits() {
         for part in [row.probe_tcp_ms, row.probe_tls_ms, row.probe_http_ms] {
             assert_within(part, [40.0, 40.1]);
         }
-        assert_within(row.idle_rpm, [1496.0, 1500.0]);
+        assert_within(row.rpm_before_load, [1496.0, 1500.0]);
         // Packets leave every 0.4 ms, and wait for acknowledgements of two.
         assert_within(row.probe_loaded_http_ms, [40.0, 42.0]);
         assert_within(row.rpm, [(1496.0 + 60_000.0 / 42.0) / 2.0, 1500.0]);
@@ -77,7 +77,7 @@ fn probes_wait_in_a_standing_queue() {
     for part in [row.probe_tcp_ms, row.probe_tls_ms, row.probe_http_ms, row.probe_loaded_http_ms] {
         assert_within(part, [40.0 + 58.0, 40.0 + 100.0 + 12.0]);
     }
-    assert_within(row.idle_rpm, [1450.0, 1500.0]);
+    assert_within(row.rpm_before_load, [1450.0, 1500.0]);
     // Both rules are alike where both kinds of probes wait: 60 000 / 140 to 60 000 / 98.
     assert_within(row.rpm, [60_000.0 / 152.0, 60_000.0 / 98.0]);
     assert_within(row.mean_delay_rpm, [row.rpm.unwrap() * 0.99, row.rpm.unwrap()]);

@@ -38,7 +38,7 @@ const READ: [&str; 47] = [
     "game_mos",
     "rpm",
     "mean_delay_rpm",
-    "idle_rpm",
+    "rpm_before_load",
     "probe_loaded_http_ms",
     "own_score",
     "own_score_level",

@@ -182,8 +182,9 @@ rows! {
         /// Responsiveness: the same by the rule of the drafts until 2024, 60 000 over the mean of both times, which is less where
         /// probes on connections of their own pass a queue that loaded connections wait in.
         mean_delay_rpm: Option<f64>, in "RPM", from "draft-ietf-ippm-responsiveness-03";
-        /// Responsiveness: round trips per minute of probes before its load, on connections of their own.
-        idle_rpm: Option<f64>, in "RPM";
+        /// Responsiveness: round trips per minute of probes before its load, on connections of their own. Other traffic may load the
+        /// line by then.
+        rpm_before_load: Option<f64>, in "RPM";
         /// Responsiveness: low if it had fewer intervals with probes than a moving average has, medium if its moving averages
         /// were not stable when it ended, and high if they were.
         rpm_confidence: Option<&'static str>, from "draft-ietf-ippm-responsiveness-09, section 5.4.1";

@@ -73,7 +73,7 @@ pub struct Responded {
     /// By the older rule: the rate of the mean time.
     pub rpm_of_mean: Mean,
     /// Without the load.
-    pub idle_rpm: Mean,
+    pub rpm_before_load: Mean,
     /// Goodput of the load up and down.
     pub mbps: [Mean; 2],
     /// Connections that loaded a direction.
@@ -90,7 +90,7 @@ impl Responded {
             parts_ms: [0, 1, 2, 3].map(of_parts),
             rpm: sum(self.rpm, other.rpm),
             rpm_of_mean: sum(self.rpm_of_mean, other.rpm_of_mean),
-            idle_rpm: sum(self.idle_rpm, other.idle_rpm),
+            rpm_before_load: sum(self.rpm_before_load, other.rpm_before_load),
             mbps: [0, 1].map(|way| sum(self.mbps[way], other.mbps[way])),
             connections: sum(self.connections, other.connections),
             confidence: either(self.confidence, other.confidence, Ord::min),
@@ -100,7 +100,7 @@ impl Responded {
     /// The same where a second of the clock that measured it takes so many.
     fn by(&mut self, seconds: f64) {
         self.parts_ms.iter_mut().for_each(|of| of.sum *= seconds);
-        let rates = [&mut self.rpm, &mut self.rpm_of_mean, &mut self.idle_rpm];
+        let rates = [&mut self.rpm, &mut self.rpm_of_mean, &mut self.rpm_before_load];
         rates.into_iter().chain(&mut self.mbps).for_each(|of| of.sum /= seconds);
     }
 }

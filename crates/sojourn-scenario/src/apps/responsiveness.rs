@@ -19,7 +19,7 @@ use sojourn_input::defaults::number;
 
 use super::Quality;
 use super::done::Mean;
-use super::rpm::{Times, Tracked, idle_rpm};
+use super::rpm::{Times, Tracked, rpm_before_load};
 use super::two_way::StreamDirection;
 use super::{App, AppContext, AppParameters, Command, ConnectionId, Done, End, Event, Load, Model};
 use sojourn_engine::packet::Direction;
@@ -514,7 +514,8 @@ impl Model for Responsiveness {
         let current = Some(&self.current).filter(|_| self.stage != Stage::Over);
         let mut responded = self.tracked.result(current);
         let of = |value: f64| Mean { count: 1.0, sum: value };
-        responded.idle_rpm = idle_rpm(&self.idle, self.kept).map_or(Mean::default(), of);
+        responded.rpm_before_load =
+            rpm_before_load(&self.idle, self.kept).map_or(Mean::default(), of);
         for way in &self.ways {
             responded.mbps[*way as usize] = of(self.tracked.goodput_mbps(*way as usize));
         }

@@ -51,7 +51,7 @@ fn trimmed_mean<'a>(times: impl Iterator<Item = &'a f64>, kept: f64) -> Option<f
 }
 
 /// Rates of times on idle lines: of connections of their own alone.
-pub(super) fn idle_rpm(times: &Times, kept: f64) -> Option<f64> {
+pub(super) fn rpm_before_load(times: &Times, kept: f64) -> Option<f64> {
     let sum_ms: Option<f64> = times.foreign.iter().map(|of| trimmed_mean(of.iter(), kept)).sum();
     sum_ms.map(|ms| per_minute(ms / 3.0))
 }

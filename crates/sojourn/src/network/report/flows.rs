@@ -214,7 +214,7 @@ fn score_responsiveness(row: &mut FlowRow, done: &Done, direction: Direction) {
     row.load_connections = found.connections.value();
     row.rpm = found.rpm.value();
     row.mean_delay_rpm = found.rpm_of_mean.value();
-    row.idle_rpm = found.idle_rpm.value();
+    row.rpm_before_load = found.rpm_before_load.value();
     let [tcp, tls, http, loaded] = found.parts_ms.map(Mean::value);
     row.probe_tcp_ms = tcp;
     row.probe_tls_ms = tls;
