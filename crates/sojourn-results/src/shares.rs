@@ -7,7 +7,7 @@ use crate::metrics::{Row, Rows};
 use sojourn_engine::fairness::{Demand, Link, max_min_of_links};
 use sojourn_engine::packet::Direction;
 use sojourn_scenario::apps::AppSpec;
-use sojourn_scenario::{Scenario, Span, shared_mbit, traffic};
+use sojourn_scenario::{Scenario, Span, traffic};
 
 /// Light traffic excuses no more of what a link carries.
 const EXCUSED: f64 = 0.5;
@@ -313,11 +313,11 @@ fn links(
         let mbit = (each_mbit * f64::from(group.count)).min(channels[number].unwrap_or(f64::MAX));
         links.push(link(mbit, light_mbit(&|other| other == (number, flow)), &is_its));
     }
-    let sharing = runs.iter().map(|one| (flows[*one].homes, channels[flows[*one].place.0]));
-    links.extend(shared_mbit(sharing).map(|mbit| {
-        let is_on = |of: (usize, u8)| channels[of.0].is_some();
-        link(mbit, light_mbit(&is_on), &|flow| is_on(flow.place))
-    }));
+    let sending: Vec<_> = runs.iter().map(|one| (flows[*one].place.0, flows[*one].homes)).collect();
+    for (groups, mbit) in scenario.shared_mbit(way, time, &sending) {
+        let is_on = |of: (usize, u8)| groups.contains(&of.0) && channels[of.0].is_some();
+        links.push(link(mbit, light_mbit(&is_on), &|flow| is_on(flow.place)));
+    }
     for mbit in scenario.core_mbit(way, time) {
         links.push(link(mbit, light_mbit(&|_| true), &|_| true));
     }

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use super::apps::AppSpec;
 use super::schema::Scenario;
 use super::traffic::Entry;
-use sojourn_access::docsis::{Framing, ModemSpec, PartialService, UpstreamChannel};
+use sojourn_access::docsis::{
+    Framing, ModemSpec, Outage, PartialService, UpstreamChannel, is_bonded,
+};
 use sojourn_access::{Group, Terms};
 use sojourn_engine::hop::Bottleneck;
 use sojourn_engine::packet::{Direction, Ecn, NQB};
@@ -30,10 +32,49 @@ pub type Span = std::ops::Range<f64>;
 
 /// What a channel carries of homes that have equal rates, by how many they are and what it would carry of them alone, if
 /// they are on it: a home takes the longer for the same bytes, the fewer bits its profile has. `None` without homes on it.
-pub fn shared_mbit(sharing: impl Iterator<Item = (f64, Option<f64>)>) -> Option<f64> {
+fn divided_mbit(sharing: impl Iterator<Item = (f64, Option<f64>)>) -> Option<f64> {
     let on_it = sharing.filter_map(|(homes, mbit)| Some((homes, homes / mbit?)));
     let (homes, spent) = on_it.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
     Some(homes / spent).filter(|_| homes > 0.0)
+}
+
+/// A channel of a table.
+struct Carrier<'a> {
+    name: &'a str,
+    /// It stands for the channel in a set.
+    bit: u64,
+    mbps: f64,
+    outages: &'a [Outage],
+}
+
+impl Carrier<'_> {
+    /// What it carries during a time, in Mbit.
+    fn mbit(&self, time: &Span) -> f64 {
+        let outages = self.outages.iter().map(|one| one.within_s(time.start, time.end));
+        self.mbps * (time.end - time.start - outages.sum::<f64>()).max(0.0)
+    }
+}
+
+/// These sets, once each, and the unions of those that have members in common.
+fn with_unions(of: impl Iterator<Item = u64>) -> Vec<u64> {
+    let mut sets: Vec<u64> = Vec::new();
+    let add = |sets: &mut Vec<u64>, set| {
+        if !sets.contains(&set) {
+            sets.push(set);
+        }
+    };
+    of.for_each(|set| add(&mut sets, set));
+    let mut number = 1;
+    while number < sets.len() {
+        for other in 0..number {
+            if sets[number] & sets[other] != 0 {
+                let union = sets[number] | sets[other];
+                add(&mut sets, union);
+            }
+        }
+        number += 1;
+    }
+    sets
 }
 
 impl Scenario {
@@ -110,11 +151,8 @@ impl Scenario {
                 let of = |channel: &UpstreamChannel| {
                     Framing::of(channel).greatest_mbps(channel.least_region())
                 };
-                let table = &self.upstream_channel;
-                if !table.bonded.is_empty() {
-                    return Some(
-                        table.group(&group.upstream.bonding_group).map(|one| of(&one)).sum(),
-                    );
+                if !self.upstream_channel.bonded.is_empty() {
+                    return Some(self.bonded(group, way).iter().map(|one| one.mbps).sum());
                 }
                 Some(of(&self.upstream_channel_of(group)))
             }
@@ -137,9 +175,34 @@ impl Scenario {
         channel
     }
 
-    /// What that channel carries during a time, in Mbit: less while partial service leaves it fewer channels.
+    /// The channels of a table; none without one.
+    fn table(&self, way: Direction) -> Vec<Carrier<'_>> {
+        let table = &self.upstream_channel;
+        let up = (0..).zip(&table.bonded).map(|(place, (name, own))| {
+            let channel = table.bonded_channel(name);
+            let mbps = Framing::of(&channel).greatest_mbps(channel.least_region());
+            Carrier { name, bit: 1 << place, mbps, outages: &own.outages }
+        });
+        up.filter(|_| way == Direction::Up).collect()
+    }
+
+    /// Those that these homes bond.
+    fn bonded(&self, group: &Group<'_>, way: Direction) -> Vec<Carrier<'_>> {
+        let named = &group.upstream.bonding_group;
+        let mut bonded = self.table(way);
+        bonded.retain(|one| is_bonded(named, one.name));
+        let shares = matches!(group.upstream.modem, ModemSpec::SharedChannel);
+        if shares { bonded } else { Vec::new() }
+    }
+
+    /// What the channel that these homes share carries during a time, in Mbit, or all channels that they bond: less while
+    /// channels are lost.
     pub fn channel_mbit(&self, group: &Group<'_>, way: Direction, time: &Span) -> Option<f64> {
         let (mbps, channel) = (self.channel_mbps(group, way)?, self.upstream_channel_of(group));
+        let bonded = self.bonded(group, way);
+        if !bonded.is_empty() {
+            return Some(bonded.iter().map(|one| one.mbit(time)).sum());
+        }
         let lost_mbit = |of: &PartialService| {
             let left = Framing::of(&channel).with_channels(of.channels);
             let end_s = time.end.min(of.start_s + of.length_s);
@@ -148,6 +211,38 @@ impl Scenario {
         };
         let partial = channel.partial_service.iter().filter(|_| way == Direction::Up);
         Some(mbps * (time.end - time.start) - partial.map(lost_mbit).sum::<f64>())
+    }
+
+    /// What channels carry during a time, in Mbit, to or from groups of homes of which so many have something to send. Each
+    /// item is a set of channels and the groups that have no others: these have no more than the set carries. A set is what
+    /// one group bonds, or what several do that have channels in common.
+    pub fn shared_mbit(
+        &self,
+        way: Direction,
+        time: &Span,
+        sending: &[(usize, f64)],
+    ) -> Vec<(Vec<usize>, f64)> {
+        let groups: Vec<Group<'_>> = self.groups().collect();
+        let bits = |of: &Group<'_>| self.bonded(of, way).iter().map(|one| one.bit).sum();
+        let bonded: Vec<u64> = groups.iter().map(bits).collect();
+        let table = self.table(way);
+        let of_set = |set: u64| {
+            let is_in = |group: usize| match set {
+                0 => bonded[group] == 0,
+                _ => bonded[group] != 0 && bonded[group] & !set == 0,
+            };
+            let channels = table.iter().filter(|one| one.bit & set != 0);
+            let mbit: f64 = channels.map(|one| one.mbit(time)).sum();
+            let alone = |group: usize| match set {
+                0 => self.channel_mbit(&groups[group], way, time),
+                _ => Some(mbit),
+            };
+            let sharing = sending.iter().filter(|(group, _)| is_in(*group));
+            let mbit = divided_mbit(sharing.map(|(group, homes)| (*homes, alone(*group))))?;
+            Some(((0..groups.len()).filter(|group| is_in(*group)).collect(), mbit))
+        };
+        let sets = with_unions(sending.iter().map(|(group, _)| bonded[*group]));
+        sets.into_iter().filter_map(of_set).collect()
     }
 
     /// What the files of an entry have of a rate of all of them, in Mbps: on an idle line each takes a handshake, round
@@ -294,10 +389,20 @@ mod tests {
     /// 1/(1/800 + 1/400) = 267.
     #[test]
     fn homes_on_a_channel_divide_its_time() {
-        let of = |homes: &[(f64, Option<f64>)]| shared_mbit(homes.iter().copied());
+        let of = |homes: &[(f64, Option<f64>)]| divided_mbit(homes.iter().copied());
         assert_eq!(of(&[(1.0, Some(800.0)), (2.0, Some(800.0))]), Some(800.0));
         let mixed = of(&[(1.0, Some(800.0)), (1.0, Some(400.0)), (9.0, None)]).unwrap();
         assert!((mixed - 2.0 / (1.0 / 800.0 + 1.0 / 400.0)).abs() < 1e-9);
         assert_eq!((of(&[]), of(&[(1.0, None)])), (None, None));
+    }
+
+    /// Groups with {a, b}, {b, c} and {d} of channels: the first two together have no more than a, b and c carry.
+    #[test]
+    fn sets_with_a_channel_in_common_are_joined() {
+        let of = |sets: &[u64]| with_unions(sets.iter().copied());
+        assert_eq!(of(&[0b11, 0b110, 0b1000, 0b11]), [0b11, 0b110, 0b1000, 0b111]);
+        assert_eq!(of(&[0b1, 0b11]), [0b1, 0b11]);
+        assert_eq!(of(&[0b11, 0b110, 0b1100]), [0b11, 0b110, 0b1100, 0b111, 0b1110, 0b1111]);
+        assert_eq!(of(&[]), [0_u64; 0]);
     }
 }

@@ -38,7 +38,7 @@ pub mod traffic;
 mod variant;
 pub(crate) mod watch;
 
-pub use carried::{Span, shared_mbit};
+pub use carried::Span;
 pub use classified::home_port;
 pub use estimate::estimate;
 pub use file::{Source, load, to_toml};

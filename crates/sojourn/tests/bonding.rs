@@ -2,6 +2,7 @@
 
 use crate::common::{flow, latencies, loaded, refused};
 use sojourn::Simulation;
+use sojourn::engine::packet::Direction;
 use sojourn::results::metrics::Results;
 use sojourn::results::metrics::rows::ChannelRow;
 
@@ -197,6 +198,65 @@ fn homes_may_have_different_groups() {
     ));
     let [one, two] = ["one", "two"].map(|name| flow(&results, name, "up").throughput_mbps);
     assert!((two / one - 2.0).abs() < 0.02, "{one} {two}");
+}
+
+/// Two homes with channels of 25 Mbps: one has the first alone, and the other both.
+const OLD_AND_NEW: &str = "
+    upstream_channel.bonded = { a = {}, b = {} }
+    homes.new = { count = 1, upstream = { SERVICE, bonding_group = ['a', 'b'] } }
+    homes.old = { count = 1, upstream = { SERVICE, bonding_group = ['a'] } }\n";
+const SERVICE: &str = "sustained_mbps = 900, peak_mbps = 1000, burst_bytes = 10_000_000,
+                       modem.kind = 'shared_channel'";
+const UPLOAD: &str =
+    "kind = 'stream', purpose = 'data', server = 'near', packet_bytes = 1500, interval_ms = 0.1";
+
+/// Old and new homes that fill their channels have the same, as many as there are: who has another channel leaves the one
+/// that is shared. Four of five homes of the first kind have two thirds...
+#[test]
+fn homes_with_more_channels_leave_the_shared_one() {
+    let network = OLD_AND_NEW.replace("SERVICE", SERVICE);
+    let results = run(&format!(
+        "duration_s = 3\n{network}
+         traffic.new = {{ {UPLOAD}, home = 'new' }}
+         traffic.old = {{ {UPLOAD}, home = 'old' }}"
+    ));
+    let [new, old] = ["new", "old"].map(|name| flow(&results, name, "up").throughput_mbps);
+    assert!((new / old - 1.0).abs() < 0.05, "{new} {old}");
+}
+
+/// Of two channels of 25 Mbps each, of which `b` is lost for 1 of 4 s, a group with `a` alone has no more than that, one with
+/// both has 1.75 times as much in this time, and so have both groups together.
+#[test]
+fn groups_are_due_what_their_channels_carry() {
+    let network = OLD_AND_NEW.replace("SERVICE", SERVICE);
+    let scenario = loaded(
+        &format!(
+            "duration_s = 4
+             upstream.sustained_mbps = 900
+             downstream.sustained_mbps = 900
+             servers.near.delay_ms = 1
+             {network}
+             upstream_channel.bonded.b.outages = [{{ start_s = 1, length_s = 1 }}]
+             traffic.new = {{ {UPLOAD}, home = 'new' }}"
+        )
+        .replace("bonded = { a = {}, b = {} }", "bonded.a = {}"),
+        &[],
+    );
+    let time = 0.0..4.0;
+    let up = Direction::Up;
+    let places = |name: &str| scenario.groups().position(|group| group.name == name).unwrap();
+    let (new, old) = (places("new"), places("old"));
+    let mbit = |group| scenario.channel_mbit(&scenario.group(group), up, &time).unwrap();
+    assert!((mbit(new) / mbit(old) - 1.75).abs() < 1e-9);
+    assert!(
+        (mbit(old) / scenario.channel_mbps(&scenario.group(old), up).unwrap() - 4.0).abs() < 1e-9
+    );
+    let sets = scenario.shared_mbit(up, &time, &[(new, 1.0), (old, 3.0)]);
+    let mut both = vec![new, old];
+    both.sort_unstable();
+    let groups: Vec<_> = sets.iter().map(|(groups, _)| groups.clone()).collect();
+    assert_eq!(groups, [both, vec![old]]);
+    assert!((sets[0].1 - mbit(new)).abs() < 1e-9 && (sets[1].1 - mbit(old)).abs() < 1e-9);
 }
 
 #[test]

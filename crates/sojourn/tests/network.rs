@@ -241,6 +241,13 @@ fn keys_that_wait_for_what_never_comes_are_named() {
              upstream_channel.partial_service = [{{ start_s = {start_s}, length_s = 2, channels = 2 }}]"
         )
     };
+    let outage = |start_s: &str| {
+        let outages = format!("outages = [{{ start_s = {start_s}, length_s = 1000 }}]");
+        format!(
+            "upstream.modem.kind = 'shared_channel'
+             upstream_channel.bonded = {{ a = {{}}, b = {{ {outages} }} }}"
+        )
+    };
     let weights = |other: u32| {
         format!(
             "cmts = {{ unit = 'service_flow', queue.scheduler.kind = 'wfq' }}
@@ -258,6 +265,8 @@ fn keys_that_wait_for_what_never_comes_are_named() {
     for (key, silent, acts) in [
         ("upstream.flows.calls.match", flow(46), flow(0)),
         ("upstream_channel.partial_service.0", partial(20), partial(9)),
+        ("upstream_channel.bonded.b.outages.0", outage("20"), outage("1")),
+        ("upstream_channel.bonded.b.outages.0", outage("0"), outage("1")),
         ("downstream.weight", weights(3), weights(2)),
         ("traffic.file.keep_connection", keeps(""), keeps(", pause_s = 1")),
     ] {

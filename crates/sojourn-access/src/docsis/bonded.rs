@@ -16,6 +16,11 @@ use sojourn_input::words;
 /// How long a modem may wait for a missing packet downstream (MULPI Annex B, from memory).
 const RESEQUENCING_MS: f64 = 18.0;
 
+/// Is a channel one of a bonding group? One that names none has all channels of the table.
+pub fn is_bonded(group: &[String], name: &str) -> bool {
+    group.is_empty() || group.iter().any(|one| one == name)
+}
+
 impl BondedChannel {
     /// The fixed times of its MAPs.
     pub(super) fn specification(&self, common: &Specification) -> Specification {
@@ -45,8 +50,8 @@ impl UpstreamChannel {
 
     /// The channels on which a modem with this group sends.
     pub fn group<'a>(&'a self, named: &'a [String]) -> impl Iterator<Item = Self> + 'a {
-        let is_in = |name: &&String| named.is_empty() || named.contains(name);
-        self.bonded.keys().filter(is_in).map(|name| self.bonded_channel(name))
+        let names = self.bonded.keys().filter(|name| is_bonded(named, name));
+        names.map(|name| self.bonded_channel(name))
     }
 
     /// Checks the table of channels.

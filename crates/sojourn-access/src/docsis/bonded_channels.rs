@@ -13,6 +13,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use super::bonded::is_bonded;
 use super::channel_flows::ChannelFlows;
 use super::impairments::NoiseSource;
 use super::map_channel::{Grant, MapChannel};
@@ -119,9 +120,9 @@ impl BondedChannels {
     pub(crate) fn connect(&mut self, specs: &[Upstream], contexts: &[ServiceFlowContext]) -> u32 {
         let first = self.flows.len() as u32;
         let named = specs.first().map(|spec| spec.bonding_group.as_slice()).unwrap_or_default();
-        let is_in = |name: &String| named.is_empty() || named.contains(name);
+        let is_in = |one: &Member| is_bonded(named, &one.name);
         let group: Vec<u8> =
-            (0..).zip(&self.members).filter(|(_, one)| is_in(&one.name)).map(|(n, _)| n).collect();
+            (0..).zip(&self.members).filter(|(_, one)| is_in(one)).map(|(n, _)| n).collect();
         let maps = || group.iter().map(|number| &self.members[usize::from(*number)].map);
         let Some(slowest) = maps().max_by_key(|map| map.timing.map_interval()) else {
             return first;
@@ -134,6 +135,11 @@ impl BondedChannels {
             self.flows.push(UpstreamServiceFlow::new(spec, context, &timing, &grid, 0));
             let (heard, group) = (VecDeque::new(), group.clone());
             self.senders.push(Sender { contends_on: 0, heard, began: [None; 2], group });
+        }
+        if self.senders.iter().any(|sender| sender.group != group) {
+            let channels = self.members.len();
+            (0..self.flows.len() as u32)
+                .for_each(|number| self.flows[number].elsewhere.resize(channels, 0));
         }
         self.updates.grow(self.flows.len());
         self.resequencer.grow(self.flows.len());

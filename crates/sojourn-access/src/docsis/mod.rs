@@ -42,10 +42,12 @@ mod upstream_channels;
 pub(crate) mod upstream_service_flow;
 pub(crate) mod warnings;
 
+pub use bonded::is_bonded;
 pub use booking::Booking;
 pub use downstream_channel::Cmts;
 pub use framing::Framing;
 pub use modem::{LEAST_CHANNEL_MBPS, Modem};
+pub use outages::Outage;
 pub use parameters::{ByteCount, Cable, ModemSpec, PlantSpec};
 pub use plant::Docsis;
 pub use proactive_grants::ProactiveGrants;

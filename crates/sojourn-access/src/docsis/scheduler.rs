@@ -3,7 +3,9 @@
 //! Minimum reserved rates come first. The rest goes to the highest traffic priority first, and
 //! among equal priorities in turns of a quantum (deficit round robin, Shreedhar & Varghese 1996
 //! §3). A turn that does not fit into a MAP continues in the next one, so that in the long run all
-//! flows get the same. Vendors' schedulers differ; the specification leaves this to them (DOCSIS
+//! flows get the same. Where flows have different groups of channels, one lets a turn on a channel pass for each that it has
+//! had on another, as far as others wait there: so each has its max-min part of all channels (as Yap et al. do with flags,
+//! Scheduling packets over multiple interfaces while respecting user preferences, CoNEXT 2013). Vendors' schedulers differ; the specification leaves this to them (DOCSIS
 //! 3.1 MULPI §7.2.3).
 
 use std::collections::VecDeque;
@@ -15,6 +17,8 @@ use sojourn_engine::units::Time;
 
 /// Traffic priorities, 0 to 7.
 const PRIORITIES: usize = 8;
+/// A flow lets no more turns pass one behind the other.
+const MOST_TURNS: u64 = 64;
 
 /// The service flows that wait for grants.
 pub(super) struct GrantScheduler {
@@ -170,12 +174,18 @@ impl GrantScheduler {
                 self.served.push(number);
                 continue;
             }
-            if flow.deficit == 0 {
-                flow.deficit = self.quantum;
+            let channel = self.channel.trailing_zeros() as usize;
+            if flow.deficit == 0 || flow.has_turn_elsewhere(channel) {
+                if flow.passes_turn(channel, self.quantum) {
+                    self.rings[priority].rotate_left(1);
+                    continue;
+                }
+                (flow.deficit, flow.turn_on) = (self.quantum, channel);
             }
             let wanted = need.min(flow.deficit);
             let given = self.give(number, wanted, framing, flow);
             flow.deficit -= given;
+            flow.granted_on(channel, given, MOST_TURNS * self.quantum);
             if given < wanted {
                 return;
             }

@@ -46,6 +46,11 @@ pub(crate) struct UpstreamServiceFlow {
     pub(super) is_pending: bool,
     /// Bytes left of its turn.
     pub(super) deficit: u64,
+    /// By channel, the bytes that others have granted it, for which it lets turns pass there. Empty where all flows have the
+    /// same channels.
+    pub(super) elsewhere: Vec<u64>,
+    /// The channel of its turn.
+    pub(super) turn_on: usize,
     /// When the grants of the current MAP begin, and what the MAP may grant the flow.
     map: Time,
     grantable: u64,
@@ -86,6 +91,8 @@ impl UpstreamServiceFlow {
             waits: 0,
             is_pending: false,
             deficit: 0,
+            elsewhere: Vec::new(),
+            turn_on: 0,
             map: Time::NEVER,
             grantable: 0,
             share: u64::MAX,
@@ -184,6 +191,29 @@ impl UpstreamServiceFlow {
     /// A channel of several may grant it so much in the MAP that is made now.
     pub(super) fn offer(&mut self, share: u64) {
         (self.share, self.map) = (share, Time::NEVER);
+    }
+
+    /// A channel grants it so many bytes; as many of its turns on the others go to flows that have no other channel. No
+    /// more than `most` are kept in mind.
+    pub(super) fn granted_on(&mut self, channel: usize, bytes: u64, most: u64) {
+        for (other, elsewhere) in self.elsewhere.iter_mut().enumerate() {
+            if other != channel {
+                *elsewhere = (*elsewhere + bytes).min(most);
+            }
+        }
+    }
+
+    /// Is its turn that of another channel?
+    pub(super) fn has_turn_elsewhere(&self, channel: usize) -> bool {
+        self.turn_on != channel && !self.elsewhere.is_empty()
+    }
+
+    /// Has it had a turn of so many bytes on other channels than this?
+    pub(super) fn passes_turn(&mut self, channel: usize, quantum: u64) -> bool {
+        let Some(elsewhere) = self.elsewhere.get_mut(channel) else { return false };
+        let passes = *elsewhere >= quantum;
+        *elsewhere -= if passes { quantum } else { 0 };
+        passes
     }
 
     /// Does it wait for grants?

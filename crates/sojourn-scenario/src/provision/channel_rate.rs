@@ -30,7 +30,14 @@ pub(super) fn channel_mbps(direction: Direction, scenario: &Value) -> Option<f64
             let spec = scenario.get("upstream_channel").cloned();
             let spec = spec.and_then(|spec| serde_json::from_value(spec).ok());
             let spec: UpstreamChannel = spec.unwrap_or_default();
-            Some(Framing::of(&spec).greatest_mbps(spec.least_region()))
+            let of = |one: &UpstreamChannel| Framing::of(one).greatest_mbps(one.least_region());
+            if spec.bonded.is_empty() {
+                return Some(of(&spec));
+            }
+            let named = scenario.pointer("/upstream/bonding_group").cloned();
+            let named: Vec<String> =
+                named.and_then(|named| serde_json::from_value(named).ok()).unwrap_or_default();
+            Some(spec.group(&named).map(|one| of(&one)).sum())
         }
         _ => number("/upstream/mac/channel_mbps").or(Some(LEAST_CHANNEL_MBPS)),
     }

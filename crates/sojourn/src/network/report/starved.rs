@@ -1,22 +1,33 @@
 //! Warnings of settings that keep a service flow from sending, for the whole run or at its full rate.
 
 use sojourn_access::Group;
+use sojourn_access::docsis::Outage;
 use sojourn_access::{Upstream, flow_path};
 use sojourn_engine::units::{BitRate, Time};
 use sojourn_input::fault;
 use sojourn_input::problem::{Remedy, Warning};
+use sojourn_input::words;
 use sojourn_scenario::Scenario;
+
+/// What noise takes of a channel.
+const LOST: &str = "all segments on it are lost";
 
 /// All warnings of a scenario. Networks other than a cable refuse the keys.
 pub(super) fn warnings(scenario: &Scenario) -> Vec<Warning> {
     let mut warnings = Vec::new();
-    for (key, noise) in [
-        ("upstream_noise", &scenario.cable.upstream_noise),
-        ("downstream_noise", &scenario.cable.downstream_noise),
-    ] {
+    let (cable, table) = (&scenario.cable, &scenario.upstream_channel.bonded);
+    let channels =
+        table.iter().map(|(name, of)| (words::join("upstream_channel.bonded", name), of));
+    let channels: Vec<_> = channels.collect();
+    let of_cable =
+        [("upstream_noise", &cable.upstream_noise), ("downstream_noise", &cable.downstream_noise)];
+    let of_cable =
+        of_cable.map(|(key, noise)| (format!("cable.{key}"), noise, "all packets are lost"));
+    let of_channels = channels.iter().map(|(path, of)| (format!("{path}.noise"), &of.noise, LOST));
+    for (path, noise, what) in of_cable.into_iter().chain(of_channels) {
         if noise.codeword_error_percent >= 100.0 {
-            let key = format!("cable.{key}.codeword_error_percent");
-            warnings.push(fault!(LostOnNoise, &key => "{key} is 100: all packets are lost"));
+            let key = format!("{path}.codeword_error_percent");
+            warnings.push(fault!(LostOnNoise, &key => "{key} is 100: {what}", what));
         }
     }
     let partial = &scenario.upstream_channel.partial_service;
@@ -24,6 +35,15 @@ pub(super) fn warnings(scenario: &Scenario) -> Vec<Warning> {
     warnings.extend(
         late.map(|(number, _)| late_outage(&format!("upstream_channel.partial_service.{number}"))),
     );
+    let end = Time::from_secs_f64(scenario.duration_s);
+    for (path, of) in &channels {
+        warnings.extend(silent(
+            &format!("{path}.outages"),
+            &of.outages,
+            end,
+            "the channel carries nothing",
+        ));
+    }
     for group in scenario.groups() {
         for warning in of_group(scenario, &group).into_iter().map(|one| group.own(one)) {
             if !warnings.contains(&warning) {
@@ -38,6 +58,25 @@ fn late_outage(path: &str) -> Warning {
     fault!(LateOutage, path => "{path} has no effect: it begins when the run is over")
 }
 
+/// Outages that begin when the run is over, or that last for all of it.
+fn silent(
+    key: &str,
+    outages: &[Outage],
+    end: Time,
+    what: &'static str,
+) -> impl Iterator<Item = Warning> {
+    outages.iter().enumerate().filter_map(move |(number, outage)| {
+        let (from, until) = outage.span();
+        let path = format!("{key}.{number}");
+        if from >= end {
+            return Some(late_outage(&path));
+        }
+        (from == Time::ZERO && until.is_some_and(|until| until >= end)).then(
+            || fault!(OutageOfTheRun, &path => "{path} lasts for the whole run: {what}", what),
+        )
+    })
+}
+
 fn of_group(scenario: &Scenario, group: &Group) -> Vec<Warning> {
     let end = Time::from_secs_f64(scenario.duration_s);
     let upstream = group.upstream;
@@ -46,18 +85,8 @@ fn of_group(scenario: &Scenario, group: &Group) -> Vec<Warning> {
         ("upstream.stalls", &upstream.stalls),
         ("downstream.stalls", &group.downstream.stalls),
     ];
-    let outages = outages.into_iter().flat_map(|(key, outages)| {
-        outages.iter().enumerate().filter_map(move |(number, outage)| {
-            let (from, until) = outage.span();
-            let path = format!("{key}.{number}");
-            if from >= end {
-                return Some(late_outage(&path));
-            }
-            (from == Time::ZERO && until.is_some_and(|until| until >= end)).then(|| {
-                fault!(OutageOfTheRun, &path => "{path} lasts for the whole run: nothing is sent")
-            })
-        })
-    });
+    let outages =
+        outages.into_iter().flat_map(|(key, outages)| silent(key, outages, end, "nothing is sent"));
     let flows = upstream.flow_names().zip(upstream.service_flows());
     let map_interval = scenario.network().map_interval(upstream);
     let polls = flows
