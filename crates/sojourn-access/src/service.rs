@@ -161,6 +161,10 @@ pub struct Downstream {
     #[serde(default)]
     #[schemars(range(min = 4.0, max = 14.0))]
     pub profile_bits: Option<f64>,
+    /// The channels of `cmts.bonded` on which this modem receives: its bonding group. Default: all of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("maxItems" = 64))]
+    pub bonding_group: Vec<String>,
     /// With `cmts`: whether each service flow passes its own token buckets and queue before the
     /// shared channel. With `false`, packets go straight to the channel's queue, and the rates only
     /// serve as reference values in results.

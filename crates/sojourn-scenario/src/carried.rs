@@ -158,7 +158,11 @@ impl Scenario {
             }
             Direction::Up => None,
             Direction::Down => {
-                let channel = &self.cmts.as_ref()?.channel;
+                let cmts = self.cmts.as_ref()?;
+                if !cmts.bonded.is_empty() {
+                    return Some(cmts.carries_mbps(&group.downstream.bonding_group));
+                }
+                let channel = &cmts.channel;
                 let own = group.downstream.profile_bits.map(|bits| channel.with_bits(bits));
                 let channel = own.as_ref().unwrap_or(channel);
                 Some(channel.rate_mbps() * f64::from(channel.count()))
@@ -177,22 +181,35 @@ impl Scenario {
 
     /// The channels of a table; none without one.
     fn table(&self, way: Direction) -> Vec<Carrier<'_>> {
-        let table = &self.upstream_channel;
-        let up = (0..).zip(&table.bonded).map(|(place, (name, own))| {
-            let channel = table.bonded_channel(name);
-            let mbps = Framing::of(&channel).greatest_mbps(channel.least_region());
-            Carrier { name, bit: 1 << place, mbps, outages: &own.outages }
-        });
-        up.filter(|_| way == Direction::Up).collect()
+        let up = &self.upstream_channel;
+        match (way, &self.cmts) {
+            (Direction::Up, _) => (0..)
+                .zip(&up.bonded)
+                .map(|(place, (name, own))| {
+                    let channel = up.bonded_channel(name);
+                    let mbps = Framing::of(&channel).greatest_mbps(channel.least_region());
+                    Carrier { name, bit: 1 << place, mbps, outages: &own.outages }
+                })
+                .collect(),
+            (Direction::Down, Some(cmts)) => (0..)
+                .zip(&cmts.bonded)
+                .map(|(place, (name, own))| {
+                    let mbps = cmts.carries_mbps(std::slice::from_ref(name));
+                    Carrier { name, bit: 1 << place, mbps, outages: &own.outages }
+                })
+                .collect(),
+            (Direction::Down, None) => Vec::new(),
+        }
     }
 
     /// Those that these homes bond.
     fn bonded(&self, group: &Group<'_>, way: Direction) -> Vec<Carrier<'_>> {
-        let named = &group.upstream.bonding_group;
+        let named = way.pick(&group.upstream.bonding_group, &group.downstream.bonding_group);
+        let shares =
+            way == Direction::Down || matches!(group.upstream.modem, ModemSpec::SharedChannel);
         let mut bonded = self.table(way);
-        bonded.retain(|one| is_bonded(named, one.name));
-        let shares = matches!(group.upstream.modem, ModemSpec::SharedChannel);
-        if shares { bonded } else { Vec::new() }
+        bonded.retain(|one| shares && is_bonded(named, one.name));
+        bonded
     }
 
     /// What the channel that these homes share carries during a time, in Mbit, or all channels that they bond: less while

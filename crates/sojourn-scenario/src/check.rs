@@ -41,7 +41,7 @@ pub(super) fn check(scenario: &Scenario) -> Faults {
     let room = room(scenario);
     if let Some(cmts) = &scenario.cmts {
         faults.add(weights(scenario, &cmts.queue, "cmts.queue"));
-        let mbps = cmts.channel.rate_mbps() * f64::from(cmts.channel.count());
+        let mbps = cmts.carries_mbps(&[]);
         faults.add_under("cmts.queue", cmts.queue.check(&room, BitRate::from_mbps(mbps)));
         faults.add_under("cmts", cmts.queue.check_no_member_rate());
         faults.add_under("cmts", cmts.queue.check_no_shaper());
@@ -257,6 +257,8 @@ fn cable(scenario: &Scenario) -> Faults {
     let groups = scenario.groups();
     faults
         .add(scenario.plant().check_table(groups.map(|group| (group.upstream, group.distance_km))));
+    let groups = scenario.groups().map(|group| group.downstream);
+    faults.add(scenario.plant().check_downstream_table(groups));
     if let Some((set, least)) = scenario.plant().late_advance(modems) {
         let allowed = format!(
             "{least:.1} or more, the sum of the fixed times and of the longest cable, there and back"
@@ -291,7 +293,7 @@ fn service(scenario: &Scenario, group: &Group, path: &str, room: &Room) -> Fault
     let shares_channel = scenario.cmts.is_some();
     faults.add_under(&down_path, down.check(shares_channel, room));
     faults.add_under(path, scenario.plant().check_profiles(up, down));
-    faults.add_under(path, scenario.plant().check_group(up));
+    faults.add_under(path, scenario.plant().check_group(up, down));
     faults.add_under(path, scenario.network().check(group));
     for (path, queue, flows) in
         [(&up_path, &up.queue, &up.flows), (&down_path, &down.queue, &down.flows)]

@@ -221,7 +221,7 @@ impl Estimate {
         let mut access =
             [0, 1].map(|n| homes.iter().map(|home| home.homes * home.carried[n]).sum::<f64>());
         if let Some(cmts) = &scenario.cmts {
-            let mbps = cmts.channel.rate_mbps() * f64::from(cmts.channel.count());
+            let mbps = cmts.carries_mbps(&[]);
             access[1] = access[1].min(mbps * scenario.duration_s * 1e6 / 8.0);
         }
         for (name, offers) in offers(scenario) {

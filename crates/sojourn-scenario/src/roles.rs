@@ -209,6 +209,12 @@ mod tests {
                 "upstream_channel.bonded.a.phy.kind = 'ofdma'".to_owned(),
                 "line choice",
             ),
+            ("cmts.bonded.*", "cmts.bonded.a.extra_delay_ms = 1".to_owned(), "line choice"),
+            (
+                "cmts.bonded.*.channel",
+                "cmts.bonded.a.channel.kind = 'ofdm'".to_owned(),
+                "line choice",
+            ),
             ("servers.*", "servers.far.delay_ms = 9".to_owned(), "line"),
             ("servers.*.queue", "servers.near.queue.limit_packets = 9".to_owned(), "choice"),
             ("tcp.congestion_control", "tcp.congestion_control.kind = 'reno'".to_owned(), "choice"),

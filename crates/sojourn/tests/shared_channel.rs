@@ -199,7 +199,8 @@ fn idle_space_is_for_requests() {
              traffic.game = {{ kind = 'stream', purpose = 'game', direction = 'up', home = 'all' }}"
         ));
         let channel = &results.channels[0];
-        let collided = channel.collisions as f64 / channel.contention_requests as f64;
+        let collided =
+            channel.collisions.unwrap() as f64 / channel.contention_requests.unwrap() as f64;
         (flow(&results, "game", "up").latency_p99_ms.unwrap(), collided)
     };
     let (wide, collided) = game("");
@@ -322,7 +323,7 @@ fn packets_whose_requests_keep_failing_are_discarded() {
     let counted = service_flow(&results, "twins", "primary", "up");
     assert_eq!(counted.contention_dropped_packets, 20);
     assert_eq!(counted.mac_collisions, Some(20 * 16));
-    assert_eq!(results.channels[0].collisions, 20 * 16);
+    assert_eq!(results.channels[0].collisions.unwrap(), 20 * 16);
     // They did not leave their queue to be sent.
     assert_eq!(queue(&results, "upstream").departed_packets, 0);
 }
@@ -348,10 +349,10 @@ fn where_all_requests_collide_nothing_is_granted() {
         stream("all", 1000, 20.0).replace("traffic.all", "traffic.more"),
     ));
     let channel = &results.channels[0];
-    assert_eq!(channel.contention_requests, channel.collisions);
-    assert_eq!((channel.granted_minislots, channel.utilisation_percent), (0, 0.0));
+    assert_eq!(channel.contention_requests.unwrap(), channel.collisions.unwrap());
+    assert_eq!((channel.granted_minislots.unwrap(), channel.utilisation_percent), (0, 0.0));
     // One in each MAP, of which the first takes effect at 2 ms and the last at 2 s.
-    assert_eq!(channel.request_opportunities, 1000);
+    assert_eq!(channel.request_opportunities.unwrap(), 1000);
     let mut collisions = 0;
     for name in ["primary", "more"] {
         let counted = service_flow(&results, "all", name, "up");
@@ -364,7 +365,7 @@ fn where_all_requests_collide_nothing_is_granted() {
         assert!((16 * dropped..=16 * dropped + 25 * 16).contains(&requests), "{name}: {requests}");
         collisions += requests;
     }
-    assert_eq!(collisions, channel.collisions);
+    assert_eq!(collisions, channel.collisions.unwrap());
     for (traffic, flow_name) in [("all", "primary"), ("more", "more")] {
         let up = flow(&results, traffic, "up");
         let counted = service_flow(&results, "all", flow_name, "up");
@@ -504,11 +505,11 @@ at_random! {
         let up: Vec<_> = results.service_flows.iter().filter(|row| row.direction == "up").collect();
         let sum = |of: fn(&ServiceFlowRow) -> u64| up.iter().map(|row| of(row)).sum::<u64>();
         let channel = &results.channels[0];
-        prop_assert_eq!(sum(|row| row.mac_collisions.unwrap()), channel.collisions);
-        prop_assert!(channel.contention_requests <= sum(|row| row.mac_requests.unwrap()));
-        prop_assert!(channel.collisions <= channel.contention_requests);
-        let heard = channel.contention_requests - channel.collisions;
-        prop_assert!(heard <= channel.request_opportunities);
+        prop_assert_eq!(sum(|row| row.mac_collisions.unwrap()), channel.collisions.unwrap());
+        prop_assert!(channel.contention_requests.unwrap() <= sum(|row| row.mac_requests.unwrap()));
+        prop_assert!(channel.collisions.unwrap() <= channel.contention_requests.unwrap());
+        let heard = channel.contention_requests.unwrap() - channel.collisions.unwrap();
+        prop_assert!(heard <= channel.request_opportunities.unwrap());
         let passed = sum(|row| row.forwarded_bytes + 28 * row.forwarded_packets);
         let granted = sum(|row| row.mac_granted_bytes.unwrap());
         let used = granted - sum(|row| row.mac_unused_bytes.unwrap());
@@ -516,11 +517,11 @@ at_random! {
         prop_assert!(heard > 0 || granted == 0, "{} bytes for nobody", granted);
         prop_assert!(passed > 0 || heard <= 4 * u64::from(opportunities), "{} in vain", heard);
         prop_assert_eq!(granted > 0, sum(|row| row.mac_grants.unwrap()) > 0);
-        prop_assert_eq!(granted > 0, channel.granted_minislots > 0);
+        prop_assert_eq!(granted > 0, channel.granted_minislots.unwrap() > 0);
         prop_assert_eq!(granted > 0, channel.utilisation_percent > 0.0);
         prop_assert!(channel.utilisation_percent < 100.0);
         let dropped = sum(|row| row.contention_dropped_packets);
-        prop_assert!(16 * dropped <= channel.collisions);
+        prop_assert!(16 * dropped <= channel.collisions.unwrap());
         let in_accounts: u64 = results.flows.iter().map(|row| row.dropped_contention_packets).sum();
         prop_assert_eq!(dropped, in_accounts);
     }

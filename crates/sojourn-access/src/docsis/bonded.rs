@@ -1,20 +1,101 @@
-//! Scenario keys of upstream channels that modems bond in groups (`upstream_channel.bonded`).
+//! Scenario keys of channels that modems bond in groups (`upstream_channel.bonded`, `cmts.bonded`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::impairments::Noise;
-use super::outages;
 use super::parameters::{ModemSpec, PlantSpec};
 use super::timing::Specification;
 use super::upstream_channel::{BondedChannel, UpstreamChannel};
-use crate::service::{Upstream, flow_path};
+use crate::service::{Downstream, Upstream, flow_path};
 use sojourn_engine::units::Time;
 use sojourn_input::fault;
 use sojourn_input::problem::{Fault, Faults};
 use sojourn_input::words;
 
 /// How long a modem may wait for a missing packet downstream (MULPI Annex B, from memory).
-const RESEQUENCING_MS: f64 = 18.0;
+pub(super) const RESEQUENCING_MS: f64 = 18.0;
+
+/// Different bonding groups that homes may have in a direction.
+const MOST_GROUPS: usize = 8;
+/// Channels that a modem may receive on.
+const MOST_CHANNELS: u32 = 64;
+
+/// Declares a channel of a table, with what those of both directions have.
+macro_rules! bonded_channel {
+    ($(#[$doc:meta])* pub struct $name:ident { $($own:tt)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields, default)]
+        pub struct $name {
+            $($own)*
+            /// What packets take in addition on this channel, and upstream requests, in ms: a farther node, or a deeper
+            /// interleaver.
+            #[schemars(range(min = 0.0, max = 1000.0))]
+            pub extra_delay_ms: f64,
+            /// Errors on this channel. Upstream an error takes what comes behind it in its segment, which says where packets
+            /// begin, and all of it in its first codeword. Default: none.
+            pub noise: Noise,
+            /// Times in which the channel is lost. Modems use the others (partial service). Default: none.
+            #[schemars(extend("maxItems" = 100))]
+            pub outages: Vec<Outage>,
+        }
+
+        impl $name {
+            /// Checks what channels of both directions have.
+            pub(super) fn check_common(&self) -> sojourn_input::problem::Faults {
+                let mut faults = self.noise.check().under("noise");
+                faults.add($crate::docsis::outages::check("outages", &self.outages));
+                faults
+            }
+        }
+    };
+}
+pub(super) use bonded_channel;
+
+/// The paths of a direction's groups and of its table.
+type Paths = (&'static str, &'static str);
+const UP: Paths = ("upstream.bonding_group", "upstream_channel.bonded");
+const DOWN: Paths = ("downstream.bonding_group", "cmts.bonded");
+
+/// The names of a group are those of channels, each once.
+fn check_names<T>(paths: Paths, group: &[String], table: &BTreeMap<String, T>) -> Faults {
+    let mut faults = Faults::default();
+    for (number, name) in group.iter().enumerate() {
+        let path = format!("{}.{number}", paths.0);
+        if !table.contains_key(name) {
+            let known = table.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+            let allowed = format!("channels of {}: {known}", paths.1);
+            faults.add(Fault::found(&path, format!("{name:?}"), allowed));
+        } else if group[..number].contains(name) {
+            faults.add(Fault::found(&path, format!("{name:?} again"), "each channel once"));
+        }
+    }
+    faults
+}
+
+/// Each channel is of a group, and there are not too many different groups.
+fn check_use<T>(paths: Paths, table: &BTreeMap<String, T>, groups: &[&[String]]) -> Faults {
+    let mut faults = Faults::default();
+    let is_wrong = |group: &[String]| group.iter().any(|name| !table.contains_key(name));
+    if groups.is_empty() || groups.iter().any(|group| is_wrong(group)) {
+        return faults;
+    }
+    for name in table.keys() {
+        if !groups.iter().any(|group| is_bonded(group, name)) {
+            faults.add(fault!(NotAllowed, words::join(paths.1, name) =>
+                "found a channel that no modem uses; allowed: channels of a bonding_group"));
+        }
+    }
+    let members = |group: &&[String]| -> Vec<bool> {
+        table.keys().map(|name| is_bonded(group, name)).collect()
+    };
+    let different: BTreeSet<Vec<bool>> = groups.iter().map(members).collect();
+    if different.len() > MOST_GROUPS {
+        let found = format!("{} different bonding groups", different.len());
+        faults.add(Fault::found(paths.1, found, format!("{MOST_GROUPS} at most")));
+    }
+    faults
+}
 
 /// Is a channel one of a bonding group? One that names none has all channels of the table.
 pub fn is_bonded(group: &[String], name: &str) -> bool {
@@ -79,8 +160,7 @@ impl UpstreamChannel {
         }
         for (name, own) in &self.bonded {
             let path = words::join("bonded", name);
-            faults.add_under(&path, own.noise.check().under("noise"));
-            faults.add_under(&path, outages::check("outages", &own.outages));
+            faults.add_under(&path, own.check_common());
             faults.add_under(&path, self.bonded_channel(name).check());
         }
         faults
@@ -88,11 +168,12 @@ impl UpstreamChannel {
 }
 
 impl PlantSpec<'_> {
-    /// Checks the group of a home's channels against the table.
-    pub fn check_group(&self, up: &Upstream) -> Faults {
+    /// Checks the groups of a home's channels against the tables.
+    pub fn check_group(&self, up: &Upstream, down: &Downstream) -> Faults {
         let mut faults = Faults::default();
         let table = &self.upstream_channel.bonded;
         let is_shared = up.modem == ModemSpec::SharedChannel;
+        faults.add(self.check_downstream_group(down));
         if !up.bonding_group.is_empty() && (table.is_empty() || !is_shared) {
             faults.add(fault!(NotAllowed, "upstream.bonding_group" =>
                 "found without upstream_channel.bonded and a modem of kind shared_channel; allowed: only with both"));
@@ -101,19 +182,7 @@ impl PlantSpec<'_> {
         if table.is_empty() || !is_shared {
             return faults;
         }
-        for (number, name) in up.bonding_group.iter().enumerate() {
-            let path = format!("upstream.bonding_group.{number}");
-            if !table.contains_key(name) {
-                let known = table.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
-                faults.add(Fault::found(
-                    &path,
-                    format!("{name:?}"),
-                    format!("channels of upstream_channel.bonded: {known}"),
-                ));
-            } else if up.bonding_group[..number].contains(name) {
-                faults.add(Fault::found(&path, format!("{name:?} again"), "each channel once"));
-            }
-        }
+        faults.add(check_names(UP, &up.bonding_group, table));
         for (name, flow) in up.flow_names().zip(up.service_flows()) {
             if !flow.scheduling.is_best_effort() {
                 let path = words::join(&flow_path("upstream", name), "scheduling");
@@ -125,6 +194,56 @@ impl PlantSpec<'_> {
             faults.add(fault!(NotAllowed, "upstream.profile_bits" =>
                 "found {bits} with upstream_channel.bonded; allowed: only without it; use the phy of its channels", bits));
         }
+        faults
+    }
+
+    fn check_downstream_group(&self, down: &Downstream) -> Faults {
+        let mut faults = Faults::default();
+        let table = self.cmts.map(|cmts| &cmts.bonded).filter(|table| !table.is_empty());
+        let Some(table) = table else {
+            if !down.bonding_group.is_empty() {
+                faults.add(fault!(NotAllowed, "downstream.bonding_group" =>
+                    "found without cmts.bonded; allowed: only with it"));
+            }
+            return faults;
+        };
+        faults.add(check_names(DOWN, &down.bonding_group, table));
+        if let Some(bits) = down.profile_bits {
+            faults.add(fault!(NotAllowed, "downstream.profile_bits" =>
+                "found {bits} with cmts.bonded; allowed: only without it; use the modulation_bits of its channels",
+                bits));
+        }
+        faults
+    }
+
+    /// Checks the table of downstream channels against the plant and the downstream of all groups of homes.
+    pub fn check_downstream_table<'b>(
+        &self,
+        homes: impl Iterator<Item = &'b Downstream>,
+    ) -> Faults {
+        let mut faults = Faults::default();
+        let Some(cmts) = self.cmts else { return faults };
+        if cmts.bonded.is_empty() {
+            if let Some(ms) = cmts.resequencing_ms {
+                faults.add(fault!(NotAllowed, "cmts.resequencing_ms" =>
+                    "found {ms} without bonded; allowed: only with a table of channels", ms));
+            }
+            return faults;
+        }
+        for (name, own) in &cmts.bonded {
+            faults.add_under(&words::join("cmts.bonded", name), own.check_common());
+        }
+        let channels: u32 = cmts.bonded.keys().map(|name| cmts.bonded_channel(name).count()).sum();
+        if channels > MOST_CHANNELS {
+            let found = format!("{channels} channels");
+            faults.add(Fault::found("cmts.bonded", found, format!("{MOST_CHANNELS} at most")));
+        }
+        if self.cable.downstream_noise != Noise::default() {
+            faults.add(fault!(NotAllowed, "cable.downstream_noise" =>
+                "found with cmts.bonded; allowed: only without it; use the noise of its channels"));
+        }
+        let groups: Vec<&[String]> = homes.map(|down| down.bonding_group.as_slice()).collect();
+        faults.add(check_use(DOWN, &cmts.bonded, &groups));
         faults
     }
 
@@ -149,16 +268,11 @@ impl PlantSpec<'_> {
         }
         let on_it: Vec<_> = homes.filter(|(up, _)| up.modem == ModemSpec::SharedChannel).collect();
         let farthest = on_it.iter().map(|(_, km)| self.cable.delay(*km)).max();
+        let groups: Vec<&[String]> =
+            on_it.iter().map(|(up, _)| up.bonding_group.as_slice()).collect();
+        faults.add(check_use(UP, table, &groups));
         for name in table.keys() {
-            let path = words::join("upstream_channel.bonded", name);
-            let uses = |group: &[String]| {
-                let is_wrong = group.iter().any(|other| !table.contains_key(other));
-                is_wrong || group.is_empty() || group.contains(name)
-            };
-            if !on_it.is_empty() && !on_it.iter().any(|(up, _)| uses(&up.bonding_group)) {
-                faults.add(fault!(NotAllowed, &path =>
-                    "found a channel that no modem uses; allowed: channels of a bonding_group"));
-            }
+            let path = words::join(UP.1, name);
             let Some((set, least)) = farthest.and_then(|far| self.late_channel(name, far)) else {
                 continue;
             };

@@ -22,6 +22,7 @@ use super::parameters::PlantSpec;
 use super::resequencer::{Carried, Resequencer, Segment, lose};
 use super::scheduler::GrantScheduler;
 use super::shared_channel::Entering;
+use super::spread::ready_s;
 use super::timing::{PlantTiming, Timing};
 use super::upstream_channel::UpstreamChannel;
 use super::upstream_service_flow::UpstreamServiceFlow;
@@ -400,19 +401,8 @@ impl BondedChannels {
         if bytes <= SEGMENT_BYTES {
             return bytes;
         }
-        // All are ready at t with rate (t - begins) + sum of the others' rate (t - from) = bytes.
         self.candidates.push((begins, rate));
-        self.candidates.sort_by_key(|(from, _)| *from);
-        let (mut rates, mut weighted, mut ready) = (0.0, bytes as f64, f64::INFINITY);
-        for (from, rate) in &self.candidates {
-            let from_s = from.since(now).secs_f64();
-            if from_s >= ready {
-                break;
-            }
-            rates += rate;
-            weighted += rate * from_s;
-            ready = weighted / rates;
-        }
+        let ready = ready_s(bytes, now, &mut self.candidates);
         let share = rate * (ready - begins.since(now).secs_f64());
         if share <= 0.0 {
             return 0;

@@ -82,7 +82,10 @@ impl PlantSpec<'_> {
             faults.add_under("upstream", profile(bits, allowed));
         }
         if let Some(bits) = down.profile_bits {
-            let is_ofdm = self.cmts.is_some_and(|c| matches!(c.channel, Channel::Ofdm { .. }));
+            // With a table it is refused for another reason (bonded.rs).
+            let is_ofdm = self.cmts.is_some_and(|cmts| {
+                matches!(cmts.channel, Channel::Ofdm { .. }) || !cmts.bonded.is_empty()
+            });
             let allowed = (!is_ofdm).then_some("only where cmts.channel is of kind ofdm");
             faults.add_under("downstream", profile(bits, allowed));
         }

@@ -9,8 +9,9 @@
 //! that as many packets are in transmission as there are channels. The modem restores the order of
 //! its packets (DOCSIS MULPI §8.2, from memory).
 //!
-//! Left out: several bonding groups on the same channels; MAPs and other management messages; the
-//! interleaving of single carriers.
+//! Unlike channels and several bonding groups have a room of their own (bonded_cmts.rs).
+//!
+//! Left out: MAPs and other management messages; the interleaving of single carriers.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -29,6 +30,51 @@ use sojourn_engine::units::{BitRate, Pace, Time};
 
 /// Name of its queue in results.
 const NAME: &str = "cmts";
+
+/// What makes the queue managers of a CMTS.
+pub(super) struct QueueMaker<'a> {
+    pub spec: &'a downstream_channel::Cmts,
+    site: &'a Site<'a>,
+    flows: FlowTable,
+    /// Weights of service flows, by home and number, and their classes: one for each traffic priority, the highest first.
+    pub weights: Vec<Vec<f64>>,
+    pub class_of: Vec<Vec<u8>>,
+    priorities: BTreeSet<u8>,
+}
+
+impl<'a> QueueMaker<'a> {
+    pub(super) fn new(spec: &'a downstream_channel::Cmts, site: &'a Site) -> Self {
+        let weights = of_downstream_flows(&site.groups, Downstream::weights);
+        let minimum_mbps = of_downstream_flows(&site.groups, Downstream::minimum_mbps);
+        let flows = FlowTable::of_homes(spec.unit, &weights).reserving(&minimum_mbps);
+        let mut class_of = of_downstream_flows(&site.groups, Downstream::priorities);
+        let priorities: BTreeSet<u8> = class_of.iter().flatten().copied().collect();
+        let class = |priority: u8| priorities.range(priority + 1..).count() as u8;
+        class_of.iter_mut().flatten().for_each(|flow| *flow = class(*flow));
+        Self { spec, site, flows, weights, class_of, priorities }
+    }
+
+    pub(super) fn classes(&self) -> usize {
+        self.priorities.len()
+    }
+
+    pub(super) fn keeps_reserved_rates(&self) -> bool {
+        !self.flows.reserved().is_empty()
+    }
+
+    /// That of a class and, where there are several, of a bonding group, whose channels have this rate.
+    pub(super) fn queue(&self, class: usize, group: &str, rate: BitRate) -> Queue {
+        let (spec, site) = (self.spec, self.site);
+        let priority = self.priorities.iter().rev().nth(class).filter(|_| self.classes() > 1);
+        let priority = priority.map(|priority| format!(" priority {priority}"));
+        let name = format!("{NAME}{}{group}", priority.unwrap_or_default());
+        let buffer_bytes = default_limit_bytes(rate);
+        let mut queue = Queue::new(&spec.queue, buffer_bytes, site.dialect, &name, site.seed)
+            .placed(Part::CmtsQueue);
+        queue.set_flow_classifier(&self.flows, &site.traffic, site.watch_flows);
+        queue
+    }
+}
 
 /// The queue managers and the channel that all homes share.
 pub(crate) struct Cmts {
@@ -59,31 +105,16 @@ impl Cmts {
         let channel = BitRate::from_mbps(spec.channel.rate_mbps());
         let channels = spec.channel.count();
         let rate = BitRate::from_bps(channel.bps() * u64::from(channels));
-        let buffer_bytes = default_limit_bytes(rate);
-        let weights = of_downstream_flows(&site.groups, Downstream::weights);
-        let minimum_mbps = of_downstream_flows(&site.groups, Downstream::minimum_mbps);
-        let flows = FlowTable::of_homes(spec.unit, &weights).reserving(&minimum_mbps);
-        let mut class_of = of_downstream_flows(&site.groups, Downstream::priorities);
-        let priorities: BTreeSet<u8> = class_of.iter().flatten().copied().collect();
-        let queue = |priority: &u8| {
-            let name = match priorities.len() {
-                1 => NAME.to_owned(),
-                _ => format!("{NAME} priority {priority}"),
-            };
-            let mut queue = Queue::new(&spec.queue, buffer_bytes, site.dialect, &name, site.seed)
-                .placed(Part::CmtsQueue);
-            queue.set_flow_classifier(&flows, &site.traffic, site.watch_flows);
-            queue
-        };
-        let queues: Vec<Queue> = priorities.iter().rev().map(queue).collect();
-        let homes = class_of.len();
-        let class = |priority: u8| priorities.range(priority + 1..).count() as u8;
-        class_of.iter_mut().flatten().for_each(|flow| *flow = class(*flow));
+        let maker = QueueMaker::new(spec, site);
+        let queues: Vec<Queue> =
+            (0..maker.classes()).map(|class| maker.queue(class, "", rate)).collect();
+        let keeps_reserved_rates = maker.keeps_reserved_rates();
+        let (class_of, homes) = (maker.class_of, maker.weights.len());
         let buffer_bytes = queues[0].buffer_bytes();
         Self {
             queues,
             class_of,
-            keeps_reserved_rates: !flows.reserved().is_empty(),
+            keeps_reserved_rates,
             rates: of_homes(&site.groups, |down| {
                 Pace::new(match down.profile_bits {
                     None => channel,
@@ -187,8 +218,8 @@ impl Cmts {
     }
 
     /// Its queues, for their measurements.
-    pub(crate) fn queues(&self) -> impl Iterator<Item = &Queue> {
-        self.queues.iter()
+    pub(crate) fn queues(&self) -> Vec<&Queue> {
+        self.queues.iter().collect()
     }
 
     /// Samples the queues for their time series.

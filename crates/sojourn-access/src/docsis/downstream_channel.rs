@@ -1,8 +1,13 @@
 //! The downstream channel that all homes share: its rate, its framing, and its queue.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::bonded::{RESEQUENCING_MS, bonded_channel, is_bonded};
+use super::impairments::Noise;
+use super::outages::Outage;
 use sojourn_engine::queue::{QueueSpec, Unit};
 use sojourn_engine::units::Time;
 use sojourn_input::defaults::number;
@@ -27,6 +32,25 @@ pub struct Cmts {
     #[serde(default)]
     #[schemars(extend("x-role" = "choice"))]
     pub unit: Unit,
+    /// Channels of different kinds, rates and delays, by name, that modems bond in groups (`downstream.bonding_group`),
+    /// instead of `channel`. Default: none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(extend("maxProperties" = 64))]
+    pub bonded: BTreeMap<String, BondedDownstream>,
+    /// With `bonded`: how long a modem waits for a missing packet of a flow when a later one has come, in ms. Default:
+    /// 18, the longest that it may (MULPI Annex B, from memory).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 1000.0))]
+    pub resequencing_ms: Option<f64>,
+}
+
+bonded_channel! {
+    /// One of the downstream channels that modems bond. What it does not name is as `cmts` says.
+    pub struct BondedDownstream {
+        /// The channel, or several alike that stand in the table once, chosen by `kind`. Default: that of `cmts`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub channel: Option<Channel>,
+    }
 }
 
 // An OFDM channel unless a scenario says otherwise: docsis-ns3's.
@@ -281,10 +305,44 @@ pub struct Framing {
 }
 
 impl Cmts {
+    /// How long a modem waits for a missing packet.
+    pub(super) fn resequencing_ms(&self) -> f64 {
+        self.resequencing_ms.unwrap_or(RESEQUENCING_MS)
+    }
+
+    /// A channel of the table.
+    pub fn bonded_channel(&self, name: &str) -> &Channel {
+        self.bonded[name].channel.as_ref().unwrap_or(&self.channel)
+    }
+
+    /// The rate of the channels of a bonding group, in Mbps; without a table that of all.
+    pub fn carries_mbps(&self, group: &[String]) -> f64 {
+        let mbps = |channel: &Channel| channel.rate_mbps() * f64::from(channel.count());
+        if self.bonded.is_empty() {
+            return mbps(&self.channel);
+        }
+        let names = self.bonded.keys().filter(|name| is_bonded(group, name));
+        names.map(|name| mbps(self.bonded_channel(name))).sum()
+    }
+
+    /// How long a MAP takes, if a channel says so: with a table, over the one that brings it first.
+    pub(super) fn map_delivery(&self) -> Option<Time> {
+        let of = |channel: &Channel| channel.pipeline().map(|pipeline| pipeline.delivery());
+        if self.bonded.is_empty() {
+            return of(&self.channel);
+        }
+        self.bonded.keys().filter_map(|name| of(self.bonded_channel(name))).min()
+    }
+
     /// Bytes that framing adds to the counted size of each packet on the channel, `uncounted` of
     /// them Ethernet's.
     pub fn framing_bytes(&self, uncounted: u32) -> u64 {
-        let typical = if self.channel.count() > 1 { 16 } else { 10 };
+        self.framing_of(self.channel.count(), uncounted)
+    }
+
+    /// The same where a modem bonds so many channels.
+    pub(super) fn framing_of(&self, channels: u32, uncounted: u32) -> u64 {
+        let typical = if channels > 1 { 16 } else { 10 };
         let header = self.framing.mac_header_bytes.unwrap_or(typical);
         u64::from(self.framing.ethernet_bytes.unwrap_or(uncounted) + header)
     }

@@ -31,7 +31,7 @@ use super::unsolicited::{Opportunity, Unsolicited};
 use crate::context::ServiceFlowContext;
 use crate::docsis::upstream_channel::{GrantPlace, PartialService, Phy, UpstreamChannel};
 use crate::service::Upstream;
-use sojourn_engine::record::ChannelUse;
+use sojourn_engine::record::{ChannelUse, RequestUse};
 use sojourn_engine::record::{GaugeSeries, Recorder, Series};
 use sojourn_engine::rng::Rng;
 use sojourn_engine::units::Time;
@@ -478,11 +478,13 @@ impl MapChannel {
         ChannelUse {
             name: "upstream".to_owned(),
             segments: None,
-            granted_minislots,
-            minislots: self.minislots_until(now),
-            request_opportunities: self.counters.opportunities + in_skipped,
-            contention_requests,
-            collisions,
+            used: (granted_minislots as f64, self.minislots_until(now)),
+            requests: Some(RequestUse {
+                granted_minislots,
+                request_opportunities: self.counters.opportunities + in_skipped,
+                contention_requests,
+                collisions,
+            }),
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod bonded;
 mod bonded_channels;
+mod bonded_cmts;
 pub(crate) mod booking;
 mod channel_flows;
 mod check;
@@ -10,6 +11,7 @@ pub(crate) mod congestion;
 pub(crate) mod contention;
 pub(crate) mod downstream;
 pub(crate) mod downstream_channel;
+mod downstream_channels;
 #[cfg(test)]
 mod for_tests;
 pub(crate) mod framing;
@@ -33,6 +35,7 @@ pub(crate) mod scheduling_service;
 mod service_flow_mac;
 pub(crate) mod shaping_queue;
 pub(crate) mod shared_channel;
+mod spread;
 pub(crate) mod timing;
 pub(crate) mod two_queues;
 pub(crate) mod unsolicited;

@@ -216,8 +216,7 @@ pub struct PlantSpec<'a> {
 impl<'a> PlantSpec<'a> {
     /// The timing of a channel whose farthest modem has this propagation delay.
     pub fn timing(&self, propagation: Time) -> PlantTiming<'a> {
-        let pipeline = self.cmts.and_then(|cmts| cmts.channel.pipeline());
-        let map_delivery = pipeline.map(|pipeline| pipeline.delivery());
+        let map_delivery = self.cmts.and_then(Cmts::map_delivery);
         // Requests and MAPs cross the interconnect as they do the cable.
         let propagation = propagation + self.cable.interconnect.longest();
         PlantTiming { spec: self.cable.specification(), map_delivery, propagation }

@@ -2,10 +2,10 @@
 //!
 //! In the studies' models each service flow has its own queue, token buckets, requests and channel:
 //! the flows of a modem do not compete. On the shared upstream channel the flows of all modems
-//! compete. Downstream, flows compete where a CMTS has a channel for all homes ([`Cmts`]).
+//! compete. Downstream, flows compete where a CMTS has a channel for all homes ([`DownstreamChannels`]).
 
-use super::cmts::Cmts;
 use super::downstream::DownstreamStage;
+use super::downstream_channels::DownstreamChannels;
 use super::framing::Framing;
 use super::impairments::{InterconnectWay, NoiseSource};
 use super::outages::Outages;
@@ -69,7 +69,7 @@ pub struct Docsis {
     /// The numbers of these flows among all, and how many there are in all.
     numbers: Vec<u32>,
     flows_down: u32,
-    cmts: Option<Cmts>,
+    cmts: Option<DownstreamChannels>,
     cable_down: Medium,
     /// Errors on the cable, upstream and downstream, and the bytes that framing adds to each packet.
     noise: [Option<NoiseSource>; 2],
@@ -133,9 +133,7 @@ impl Docsis {
             downstream: Vec::new(),
             numbers: Vec::new(),
             flows_down: 0,
-            cmts: spec
-                .cmts
-                .map(|cmts| Cmts::new(cmts, framing_bytes[Direction::Down as usize], site)),
+            cmts: spec.cmts.map(|cmts| DownstreamChannels::new(cmts, uncounted, site)),
             cable_down: Medium::new(keeps_ways(spec, site)),
             noise: [
                 NoiseSource::of(&spec.cable.upstream_noise, site.seed, Direction::Up),
@@ -467,7 +465,7 @@ impl Docsis {
             }
             None => {
                 let sent = self.cmts.as_mut().and_then(|cmts| cmts.wake(now, recorder));
-                self.leave_cmts(now, sent, alarms, recorder);
+                self.leave_cmts(sent, alarms, recorder);
             }
         }
         None
@@ -496,22 +494,20 @@ impl Docsis {
     ) {
         let cmts = self.cmts.as_mut().expect("packets come here only where there is one");
         let sent = cmts.accept(now, packet, recorder);
-        self.leave_cmts(now, sent, alarms, recorder);
+        self.leave_cmts(sent, alarms, recorder);
     }
 
     /// Handles a packet that the shared channel sends, if any.
     #[inline]
     fn leave_cmts(
         &mut self,
-        now: Time,
-        sent: Option<Packet>,
+        sent: Option<(Way, Packet)>,
         alarms: &mut Alarms,
         recorder: &mut Recorder,
     ) {
         let Some(cmts) = &self.cmts else { return };
         alarms.set(Direction::Down, self.cmts_part(), cmts.next_wake());
-        if let Some(packet) = sent {
-            let way = cmts.way(now, packet.home);
+        if let Some((way, packet)) = sent {
             self.onto_cable_down(way, packet, alarms, recorder);
         }
     }
@@ -612,7 +608,7 @@ impl AccessNetwork for Docsis {
             },
             Direction::Down => match self.downstream.get(part) {
                 Some(flow) => flow.next_wake(),
-                None => self.cmts.as_ref().map_or(Time::NEVER, Cmts::next_wake),
+                None => self.cmts.as_ref().map_or(Time::NEVER, DownstreamChannels::next_wake),
             },
         }
     }
@@ -689,7 +685,7 @@ impl AccessNetwork for Docsis {
             let flows = &mut self.downstream[Self::flows_of(place, Direction::Down)];
             flows.iter_mut().for_each(DownstreamStage::sample);
         }
-        self.cmts.iter_mut().for_each(Cmts::sample);
+        self.cmts.iter_mut().for_each(DownstreamChannels::sample);
         self.channel.iter_mut().for_each(|channel| channel.sample(now));
     }
 
@@ -697,7 +693,7 @@ impl AccessNetwork for Docsis {
         let upstream = self.upstream.iter().map(UpstreamStage::inside);
         let downstream = self.downstream.iter().map(DownstreamStage::inside);
         let shared = self.channel.iter().map(UpstreamChannels::inside);
-        let cmts = self.cmts.iter().map(Cmts::inside);
+        let cmts = self.cmts.iter().map(DownstreamChannels::inside);
         let cable = self.cables().flat_map(Medium::items).map(Count::of);
         upstream.chain(downstream).chain(shared).chain(cmts).chain(cable).sum()
     }
@@ -706,6 +702,7 @@ impl AccessNetwork for Docsis {
         self.upstream.iter().for_each(|flow| flow.close(now, recorder));
         self.downstream.iter().for_each(|flow| flow.close(now, recorder));
         self.channel.iter().for_each(|channel| channel.close(now, recorder));
+        self.cmts.iter().for_each(|cmts| cmts.close(now, recorder));
         let cables = self.cables();
         cables.for_each(|cable| cable.close(now, recorder, |packet, at| self.way_to(packet, at)));
     }
@@ -731,7 +728,7 @@ impl AccessNetwork for Docsis {
             let down = self.downstream[Self::flows_of(place, Direction::Down)].iter();
             queues.extend(down.map(DownstreamStage::queue).map(of_home(Direction::Down)));
         }
-        let shared = self.cmts.iter().flat_map(Cmts::queues);
+        let shared = self.cmts.iter().flat_map(DownstreamChannels::queues);
         let direction = Direction::Down;
         queues.extend(shared.map(|queue| PlacedQueue { queue, direction, home: None }));
         queues
@@ -747,7 +744,8 @@ impl AccessNetwork for Docsis {
     }
 
     fn channels(&self, now: Time) -> Vec<ChannelUse> {
-        self.channel.iter().flat_map(|channel| channel.used(now)).collect()
+        let up = self.channel.iter().flat_map(|channel| channel.used(now));
+        up.chain(self.cmts.iter().flat_map(|cmts| cmts.used(now))).collect()
     }
 
     fn channel_series(&self) -> Vec<(String, &Series)> {

@@ -1,4 +1,5 @@
-//! The CMTS restores the order of segments that a service flow sends on several channels.
+//! The CMTS restores the order of segments that a service flow sends on several channels, and a modem that of packets which
+//! come on several. Downstream each packet is a segment of its own.
 //!
 //! In Multiple Transmit Channel mode a modem puts its packets one behind the other, and sends of that what each grant
 //! holds, as a segment whose header carries a sequence number (continuous concatenation and fragmentation, MULPI §7.2.5).
@@ -43,17 +44,17 @@ struct Order {
     turn: Time,
     segments: VecDeque<Segment>,
     packets: VecDeque<Carried>,
-    /// When the first segment behind the first one is at the CMTS.
-    passed: Time,
+    /// When segments behind the first one are at the CMTS, with their numbers: each that comes before all that were sent
+    /// later. The first of them is the first to come.
+    passing: VecDeque<(u64, Time)>,
     /// The last segment of which something is missing.
     broken: Option<u64>,
 }
 
 impl Order {
     fn new() -> Self {
-        let (segments, packets) = (VecDeque::new(), VecDeque::new());
-        let (turn, passed) = (Time::ZERO, Time::NEVER);
-        Self { first: 0, turn, segments, packets, passed, broken: None }
+        let (segments, packets, passing) = (VecDeque::new(), VecDeque::new(), VecDeque::new());
+        Self { first: 0, turn: Time::ZERO, segments, packets, passing, broken: None }
     }
 
     /// Is the next packet one of the first segment?
@@ -65,15 +66,15 @@ impl Order {
     fn next(&self, timeout: Time) -> Time {
         let Some(segment) = self.segments.front() else { return Time::NEVER };
         let comes = self.next_packet().map_or(segment.arrives, |next| next.arrives);
-        comes.min(self.passed + timeout).max(self.turn)
+        let passed = self.passing.front().map_or(Time::NEVER, |(_, at)| *at + timeout);
+        comes.min(passed).max(self.turn)
     }
 
     /// The next segment is the first.
     fn go_on(&mut self, now: Time) -> Option<Segment> {
         let segment = self.segments.pop_front()?;
         (self.first, self.turn) = (self.first + 1, now);
-        self.passed =
-            self.segments.iter().skip(1).map(|one| one.arrives).min().unwrap_or(Time::NEVER);
+        while self.passing.pop_front_if(|(number, _)| *number <= self.first).is_some() {}
         Some(segment)
     }
 }
@@ -113,7 +114,9 @@ impl Resequencer {
     pub(super) fn send(&mut self, flow: u32, segment: Segment) {
         let order = &mut self.orders[flow as usize];
         if !order.segments.is_empty() {
-            order.passed = order.passed.min(segment.arrives);
+            let number = order.first + order.segments.len() as u64;
+            while order.passing.pop_back_if(|(_, at)| *at >= segment.arrives).is_some() {}
+            order.passing.push_back((number, segment.arrives));
         }
         order.segments.push_back(segment);
         self.due.set(flow, order.next(self.timeout));

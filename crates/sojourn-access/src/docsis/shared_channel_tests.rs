@@ -108,9 +108,12 @@ fn a_packet_alone_is_requested_granted_and_sent() {
     ];
     assert_eq!(run.events(&ALL), want);
     let used = run.channel.used(MS(100));
-    assert_eq!((used.granted_minislots, used.minislots), (127, 50_000.0));
-    assert_eq!((used.contention_requests, used.collisions), (1, 0));
-    assert_eq!(used.request_opportunities, 50 * 8);
+    assert_eq!((used.requests.unwrap().granted_minislots, used.used.1), (127, 50_000.0));
+    assert_eq!(
+        (used.requests.unwrap().contention_requests, used.requests.unwrap().collisions),
+        (1, 0)
+    );
+    assert_eq!(used.requests.unwrap().request_opportunities, 50 * 8);
 }
 
 /// What came before the grant is requested with it, for two MAPs later; what comes behind it contends.
@@ -125,7 +128,7 @@ fn a_grant_carries_the_next_request() {
     assert_eq!(run.events(&["request"]), requests);
     let numbers: Vec<_> = run.received.iter().map(|(at, n)| (at.ps() / MS(2).ps(), *n)).collect();
     assert_eq!(numbers, [(3, 0), (5, 1), (9, 2)]);
-    assert_eq!(run.channel.used(MS(100)).contention_requests, 2);
+    assert_eq!(run.channel.used(MS(100)).requests.unwrap().contention_requests, 2);
 }
 
 /// 9010 B are granted in two MAPs, of which the first has 984 minislots for 7872 B.
@@ -190,8 +193,14 @@ fn an_adaptive_region_is_behind_the_grants() {
     assert_eq!(run.events(&["grant"]), [(MS(6), "grant", 1010)]);
     // 1000 minislots in the MAPs at 2 and 4 ms, 873 at 6 ms, and before the first 1000.
     let used = run.channel.used(MS(6));
-    assert_eq!((used.granted_minislots, used.request_opportunities), (127, 500 + 500 + 436));
-    assert_eq!(run.channel.used(MS(8)).request_opportunities, 500 + 500 + 436 + 500);
+    assert_eq!(
+        (used.requests.unwrap().granted_minislots, used.requests.unwrap().request_opportunities),
+        (127, 500 + 500 + 436)
+    );
+    assert_eq!(
+        run.channel.used(MS(8)).requests.unwrap().request_opportunities,
+        500 + 500 + 436 + 500
+    );
 }
 
 /// Two modems that always draw the same opportunity lose a packet each after 16 collisions; both contend again for the
@@ -207,16 +216,19 @@ fn collisions_are_counted_and_end() {
     run.run(MS(2));
     let flow = &run.channel.flows[0];
     assert_eq!((flow.counters().requests, flow.counters().collisions, flow.contends), (1, 1, true));
-    assert_eq!(run.channel.used(MS(2)).contention_requests, 2);
+    assert_eq!(run.channel.used(MS(2)).requests.unwrap().contention_requests, 2);
     // The 16th is sent at 62 ms and known to be lost at 66 ms; then the second packet has no rival.
     run.run(MS(65));
     assert_eq!(run.channel.flows[0].inside().packets, 2);
     run.run(MS(66));
-    assert_eq!((run.channel.used(MS(66)).collisions, run.channel.inside().packets), (32, 1));
+    assert_eq!(
+        (run.channel.used(MS(66)).requests.unwrap().collisions, run.channel.inside().packets),
+        (32, 1)
+    );
     run.run(MS(200));
     let received: Vec<_> = run.received.iter().map(|(_, number)| *number).collect();
     assert_eq!(received, [1]);
-    assert_eq!(run.channel.used(MS(200)).contention_requests, 33);
+    assert_eq!(run.channel.used(MS(200)).requests.unwrap().contention_requests, 33);
     assert_eq!(run.channel.next_wake(), Time::NEVER);
 }
 
@@ -297,7 +309,7 @@ fn lost_channels_are_missing_in_the_maps_of_their_time() {
         run.put(MS(1), 0, 0, 500);
         run.run(MS(100));
         assert_eq!(run.events(&["grant"]), [(want, "grant", 510)], "{start_s}");
-        assert_eq!(run.channel.used(MS(2)).minislots, 4000.0);
+        assert_eq!(run.channel.used(MS(2)).used.1, 4000.0);
         assert!((run.channel.greatest_mbps() - 3984.0 * 8.0 * 8e-6 / 2e-3).abs() < 1e-6);
     }
 }
@@ -327,7 +339,7 @@ fn requested_grants_are_placed_around_unsolicited_ones() {
     assert_eq!((counters.grants, counters.requests), (5, 0));
     assert_eq!(counters.unused_bytes, 238 * 5 - 238);
     let used = run.channel.used(MS(10));
-    assert_eq!(used.granted_minislots, 5 * 30 + 953 + 174);
+    assert_eq!(used.requests.unwrap().granted_minislots, 5 * 30 + 953 + 174);
     // The packet for them was sent in the first of them, 252 100 ps a byte.
     let place = US(32) + US(2 * first_minislots);
     assert_eq!(run.received[0], (place + Time::from_ps(60_000_000 / 238 * 238), 1));
@@ -349,7 +361,10 @@ fn a_poll_carries_a_request() {
     let map = asked.ps() / MS(2).ps();
     assert_eq!(*granted, MS(2 * (map + 2)) + US(32));
     let used = run.channel.used(MS(8));
-    assert_eq!((used.contention_requests, used.granted_minislots), (0, 127));
+    assert_eq!(
+        (used.requests.unwrap().contention_requests, used.requests.unwrap().granted_minislots),
+        (0, 127)
+    );
 }
 
 /// By the specification modems request anywhere in an interval, and the first MAP after the loop grants that: here at once.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::bonded::bonded_channel;
 use super::impairments::Noise;
 use super::outages::Outage;
 
@@ -104,35 +105,25 @@ pub enum GrantPlace {
     Start,
 }
 
-/// One of the upstream channels that modems bond. What it does not name is as `upstream_channel` says.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct BondedChannel {
-    /// Modulation and minislots, chosen by `kind`: `sc_qam` or `ofdma`. Default: that of `upstream_channel`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub phy: Option<Phy>,
-    /// Time between its MAPs in ms. Default: that of `upstream_channel`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0.1, max = 100.0), extend("x-role" = "choice"))]
-    pub map_interval_ms: Option<f64>,
-    /// How much later its MAP intervals begin than those of a channel without this key, in ms, rounded to whole frames.
-    /// Of more than an interval the rest counts.
-    #[schemars(range(min = 0.0, max = 100.0), extend("x-role" = "choice"))]
-    pub map_offset_ms: f64,
-    /// How long before its interval a MAP is made, in us. Default: `cable.timing.map_advance_us`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0.0, max = 1_000_000.0))]
-    pub map_advance_us: Option<f64>,
-    /// What bursts and requests take in addition from the receiver of this channel to the CMTS, in ms: a farther node, or
-    /// a deeper interleaver.
-    #[schemars(range(min = 0.0, max = 1000.0))]
-    pub extra_delay_ms: f64,
-    /// Errors on this channel. An error takes what comes behind it in its segment, which says where packets begin, and all
-    /// of it in its first codeword. Default: none.
-    pub noise: Noise,
-    /// Times in which the channel is lost. It gets no MAPs, and modems use the others (partial service). Default: none.
-    #[schemars(extend("maxItems" = 100))]
-    pub outages: Vec<Outage>,
+bonded_channel! {
+    /// One of the upstream channels that modems bond. What it does not name is as `upstream_channel` says.
+    pub struct BondedChannel {
+        /// Modulation and minislots, chosen by `kind`: `sc_qam` or `ofdma`. Default: that of `upstream_channel`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub phy: Option<Phy>,
+        /// Time between its MAPs in ms. Default: that of `upstream_channel`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(range(min = 0.1, max = 100.0), extend("x-role" = "choice"))]
+        pub map_interval_ms: Option<f64>,
+        /// How much later its MAP intervals begin than those of a channel without this key, in ms, rounded to whole
+        /// frames. Of more than an interval the rest counts.
+        #[schemars(range(min = 0.0, max = 100.0), extend("x-role" = "choice"))]
+        pub map_offset_ms: f64,
+        /// How long before its interval a MAP is made, in us. Default: `cable.timing.map_advance_us`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(range(min = 0.0, max = 1_000_000.0))]
+        pub map_advance_us: Option<f64>,
+    }
 }
 
 /// A time in which some of the bonded channels are lost.

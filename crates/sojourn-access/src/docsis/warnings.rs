@@ -172,6 +172,6 @@ fn downstream_reserved_rates(spec: &PlantSpec, site: &Site) -> Option<Warning> {
     let is_kept =
         cmts.unit == Unit::ServiceFlow && cmts.queue.scheduler.parameters().keeps_reserved_rates();
     let reserved_mbps = if is_kept { minimum_mbps.iter().flatten().sum() } else { 0.0 };
-    let most_mbps = cmts.channel.rate_mbps() * f64::from(cmts.channel.count());
+    let most_mbps = cmts.carries_mbps(&[]);
     overbooked(Direction::Down, reserved_mbps, most_mbps)
 }

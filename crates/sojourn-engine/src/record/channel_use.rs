@@ -5,12 +5,19 @@
 pub struct ChannelUse {
     /// Its name in results.
     pub name: String,
-    /// Segments of modems that send on several channels.
+    /// Segments where modems bond several channels.
     pub segments: Option<SegmentUse>,
+    /// What was used of it, and all that there was: minislots, or seconds of a channel without them.
+    pub used: (f64, f64),
+    /// Requests and grants upstream.
+    pub requests: Option<RequestUse>,
+}
+
+/// Requests on a channel, and what it granted.
+#[derive(Clone, Copy, Debug)]
+pub struct RequestUse {
     /// Minislots granted.
     pub granted_minislots: u64,
-    /// Minislots that there were.
-    pub minislots: f64,
     /// Opportunities to send a request in contention.
     pub request_opportunities: u64,
     /// Requests sent in contention.
@@ -19,14 +26,25 @@ pub struct ChannelUse {
     pub collisions: u64,
 }
 
+impl RequestUse {
+    fn since(self, earlier: Self) -> Self {
+        Self {
+            granted_minislots: self.granted_minislots - earlier.granted_minislots,
+            request_opportunities: self.request_opportunities - earlier.request_opportunities,
+            contention_requests: self.contention_requests - earlier.contention_requests,
+            collisions: self.collisions - earlier.collisions,
+        }
+    }
+}
+
 /// Segments that a channel carried.
 #[derive(Clone, Copy, Debug)]
 pub struct SegmentUse {
-    /// That modems sent.
+    /// That modems sent, or packets that the CMTS did.
     pub sent: u64,
     /// That noise took, or the loss of the channel.
     pub lost: u64,
-    /// For which the CMTS did not wait any longer, those that came too late included.
+    /// For which CMTS or modem did not wait any longer, those that came too late included.
     pub given_up: u64,
 }
 
@@ -44,14 +62,12 @@ impl ChannelUse {
     /// What came since they were as `earlier`.
     pub fn since(self, earlier: &Self) -> Self {
         let segments = self.segments.zip(earlier.segments);
+        let requests = self.requests.zip(earlier.requests);
         Self {
             name: self.name,
             segments: segments.map(|(now, earlier)| now.since(earlier)),
-            granted_minislots: self.granted_minislots - earlier.granted_minislots,
-            minislots: self.minislots - earlier.minislots,
-            request_opportunities: self.request_opportunities - earlier.request_opportunities,
-            contention_requests: self.contention_requests - earlier.contention_requests,
-            collisions: self.collisions - earlier.collisions,
+            used: (self.used.0 - earlier.used.0, self.used.1 - earlier.used.1),
+            requests: requests.map(|(now, earlier)| now.since(earlier)),
         }
     }
 }

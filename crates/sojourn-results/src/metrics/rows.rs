@@ -406,26 +406,26 @@ rows! {
 
 rows! {
     /// One row for the upstream channel that modems share, if any do, or for each one that they bond
-    /// (upstream_channel.bonded): how it was used from metrics.from_s on.
+    /// (upstream_channel.bonded, cmts.bonded): how it was used from metrics.from_s on.
     "channels" of ChannelRow, Plain {
-        /// The channel: upstream, with its name if there are several.
+        /// The channel: upstream or downstream, with its name if there are several.
         channel: String;
-        /// Minislots that the MAPs granted.
-        granted_minislots: u64, in "minislots";
-        /// Their share of all minislots.
+        /// Minislots that the MAPs granted; null downstream.
+        granted_minislots: Option<u64>, in "minislots";
+        /// Their share of all minislots; downstream the share of time in which it sent.
         utilisation_percent: f64, in "%";
-        /// Opportunities to send a request in contention, including those that no modem used.
-        request_opportunities: u64, in "opportunities";
-        /// Requests made in these opportunities.
-        contention_requests: u64, in "requests";
-        /// Requests that were lost because they collided.
-        collisions: u64, in "requests";
-        /// Segments that modems sent on it; null for a channel that is not bonded in a group.
+        /// Opportunities to send a request in contention, including those that no modem used; null downstream.
+        request_opportunities: Option<u64>, in "opportunities";
+        /// Requests made in these opportunities; null downstream.
+        contention_requests: Option<u64>, in "requests";
+        /// Requests that were lost because they collided; null downstream.
+        collisions: Option<u64>, in "requests";
+        /// Segments that modems sent on it, downstream packets; null for a channel that is not bonded in a group.
         segments: Option<u64>, in "segments";
         /// Those that noise or an outage of the channel took.
         lost_segments: Option<u64>, in "segments";
-        /// Those for which the CMTS did not wait any longer: lost ones, and ones that came later than
-        /// upstream_channel.resequencing_ms after a following one.
+        /// Those for which the CMTS, downstream the modem, did not wait any longer: lost ones, and ones that came later
+        /// than resequencing_ms after a following one.
         given_up_segments: Option<u64>, in "segments";
     }
 }

@@ -13,6 +13,10 @@ use sojourn_engine::packet::Direction;
 /// follow the rates of its service flows.
 pub(super) fn channel_mbps(direction: Direction, scenario: &Value) -> Option<f64> {
     let number = |path: &str| scenario.pointer(path).and_then(Value::as_f64);
+    let group = |way: &str| -> Vec<String> {
+        let named = scenario.pointer(&format!("/{way}/bonding_group")).cloned();
+        named.and_then(|named| serde_json::from_value(named).ok()).unwrap_or_default()
+    };
     let access = scenario.get("access").map(|access| serde_json::from_value(access.clone()));
     if !access.and_then(Result::ok).unwrap_or(AccessSpec::Docsis).has_plant() {
         return None;
@@ -20,8 +24,7 @@ pub(super) fn channel_mbps(direction: Direction, scenario: &Value) -> Option<f64
     if direction == Direction::Down {
         let cmts: Option<Cmts> =
             scenario.get("cmts").and_then(|cmts| serde_json::from_value(cmts.clone()).ok());
-        let shared =
-            cmts.map(|Cmts { channel, .. }| channel.rate_mbps() * f64::from(channel.count()));
+        let shared = cmts.map(|cmts| cmts.carries_mbps(&group("downstream")));
         return shared.or_else(|| number("/downstream/channel_mbps"));
     }
     match scenario.pointer("/upstream/modem/kind").and_then(Value::as_str) {
@@ -34,10 +37,7 @@ pub(super) fn channel_mbps(direction: Direction, scenario: &Value) -> Option<f64
             if spec.bonded.is_empty() {
                 return Some(of(&spec));
             }
-            let named = scenario.pointer("/upstream/bonding_group").cloned();
-            let named: Vec<String> =
-                named.and_then(|named| serde_json::from_value(named).ok()).unwrap_or_default();
-            Some(spec.group(&named).map(|one| of(&one)).sum())
+            Some(spec.group(&group("upstream")).map(|one| of(&one)).sum())
         }
         _ => number("/upstream/mac/channel_mbps").or(Some(LEAST_CHANNEL_MBPS)),
     }

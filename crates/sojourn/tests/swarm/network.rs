@@ -159,8 +159,14 @@ pub fn keys(choices: Choices) -> Value {
             root.insert(key.to_owned(), links);
         }
     }
-    if drawer.choices.below(6) == 0 {
-        bond(&mut root, &mut drawer);
+    match drawer.choices.below(9) {
+        0 => bond(&mut root, &mut drawer),
+        1 => bond_down(&mut root, &mut drawer),
+        2 => {
+            bond(&mut root, &mut drawer);
+            bond_down(&mut root, &mut drawer);
+        }
+        _ => {}
     }
     let mut root = Value::Object(root);
     reconcile(&mut root);
@@ -191,6 +197,38 @@ fn bond(root: &mut Map<String, Value>, drawer: &mut Drawer) {
     upstream.insert("modem".to_owned(), json!({ "kind": "shared_channel" }));
     if drawer.choices.below(2) == 0 {
         upstream.insert("bonding_group".to_owned(), json!(["a", "b", "c"]));
+    }
+}
+
+/// Modems that receive on channels of a table, all of them or some.
+fn bond_down(root: &mut Map<String, Value>, drawer: &mut Drawer) {
+    let mut channel = || {
+        let mut own = drawer.definition("BondedDownstream");
+        own["channel"] = drawer.definition("Channel");
+        own["channel"].as_object_mut().unwrap().remove("channels");
+        own
+    };
+    let mut cmts = json!({ "bonded": { "a": channel(), "b": channel(), "c": channel() } });
+    if drawer.choices.below(2) == 0 {
+        cmts["resequencing_ms"] = json!(between(0.0, 20.0, &mut drawer.choices));
+    }
+    root.insert("cmts".to_owned(), cmts);
+    root.remove("access");
+    if let Some(cable) = root.get_mut("cable").and_then(Value::as_object_mut) {
+        cable.remove("downstream_noise");
+    }
+    let downstream = root["downstream"].as_object_mut().unwrap();
+    for key in ["profile_bits", "capacity", "channel_mbps"] {
+        downstream.remove(key);
+    }
+    let Some(groups) = root["homes"].as_object_mut() else { return };
+    for (group, named) in groups.values_mut().zip([json!(["a"]), json!(["b", "c"])]) {
+        if let Some(down) = group.get_mut("downstream").and_then(Value::as_object_mut) {
+            down.remove("profile_bits");
+            down.remove("capacity");
+            down.remove("channel_mbps");
+            down.insert("bonding_group".to_owned(), named);
+        }
     }
 }
 

@@ -269,16 +269,17 @@ fn histogram_rows(queue: &Queue) -> Vec<LatencyHistogramRow> {
     rows.collect()
 }
 
-/// The row of the upstream channel.
+/// The row of a channel.
 fn channel_row(used: &ChannelUse) -> ChannelRow {
-    let share = used.granted_minislots as f64 / used.minislots;
+    let share = used.used.0 / used.used.1;
+    let requests = used.requests.as_ref();
     ChannelRow {
         channel: used.name.clone(),
-        granted_minislots: used.granted_minislots,
-        utilisation_percent: 100.0 * share.min(1.0), // the last MAP may end after the run
-        request_opportunities: used.request_opportunities,
-        contention_requests: used.contention_requests,
-        collisions: used.collisions,
+        granted_minislots: requests.map(|of| of.granted_minislots),
+        utilisation_percent: 100.0 * share.min(1.0), // what was sent last may end after the run
+        request_opportunities: requests.map(|of| of.request_opportunities),
+        contention_requests: requests.map(|of| of.contention_requests),
+        collisions: requests.map(|of| of.collisions),
         segments: used.segments.map(|of| of.sent),
         lost_segments: used.segments.map(|of| of.lost),
         given_up_segments: used.segments.map(|of| of.given_up),

@@ -45,8 +45,7 @@ pub(super) fn warnings(scenario: &Scenario) -> Vec<Warning> {
         }
     }
     if let Some(cmts) = &scenario.cmts {
-        let channels = f64::from(cmts.channel.count());
-        look(None, "cmts", &cmts.queue, cmts.channel.rate_mbps() * channels);
+        look(None, "cmts", &cmts.queue, cmts.carries_mbps(&[]));
     }
     for (name, server) in &scenario.servers {
         if let Some(queue) = &server.queue {

@@ -10,21 +10,27 @@ use sojourn_input::words;
 use sojourn_scenario::Scenario;
 
 /// What noise takes of a channel.
-const LOST: &str = "all segments on it are lost";
+const LOST: &str = "all that it carries is lost";
 
 /// All warnings of a scenario. Networks other than a cable refuse the keys.
 pub(super) fn warnings(scenario: &Scenario) -> Vec<Warning> {
     let mut warnings = Vec::new();
-    let (cable, table) = (&scenario.cable, &scenario.upstream_channel.bonded);
-    let channels =
-        table.iter().map(|(name, of)| (words::join("upstream_channel.bonded", name), of));
-    let channels: Vec<_> = channels.collect();
-    let of_cable =
-        [("upstream_noise", &cable.upstream_noise), ("downstream_noise", &cable.downstream_noise)];
-    let of_cable =
-        of_cable.map(|(key, noise)| (format!("cable.{key}"), noise, "all packets are lost"));
-    let of_channels = channels.iter().map(|(path, of)| (format!("{path}.noise"), &of.noise, LOST));
-    for (path, noise, what) in of_cable.into_iter().chain(of_channels) {
+    let up = scenario.upstream_channel.bonded.iter();
+    let up = up.map(|(name, of)| ("upstream_channel.bonded", name, &of.noise, &of.outages));
+    let down = scenario.cmts.iter().flat_map(|cmts| &cmts.bonded);
+    let down = down.map(|(name, of)| ("cmts.bonded", name, &of.noise, &of.outages));
+    let channels: Vec<_> = up
+        .chain(down)
+        .map(|(table, name, noise, outages)| (words::join(table, name), noise, outages))
+        .collect();
+    let cable = [
+        ("cable.upstream_noise", &scenario.cable.upstream_noise),
+        ("cable.downstream_noise", &scenario.cable.downstream_noise),
+    ];
+    let cable = cable.map(|(key, noise)| (key.to_owned(), noise, "all packets are lost"));
+    let of_channels =
+        channels.iter().map(|(path, noise, _)| (format!("{path}.noise"), *noise, LOST));
+    for (path, noise, what) in cable.into_iter().chain(of_channels) {
         if noise.codeword_error_percent >= 100.0 {
             let key = format!("{path}.codeword_error_percent");
             warnings.push(fault!(LostOnNoise, &key => "{key} is 100: {what}", what));
@@ -36,13 +42,9 @@ pub(super) fn warnings(scenario: &Scenario) -> Vec<Warning> {
         late.map(|(number, _)| late_outage(&format!("upstream_channel.partial_service.{number}"))),
     );
     let end = Time::from_secs_f64(scenario.duration_s);
-    for (path, of) in &channels {
-        warnings.extend(silent(
-            &format!("{path}.outages"),
-            &of.outages,
-            end,
-            "the channel carries nothing",
-        ));
+    for (path, _, outages) in &channels {
+        let what = "the channel carries nothing";
+        warnings.extend(silent(&format!("{path}.outages"), outages, end, what));
     }
     for group in scenario.groups() {
         for warning in of_group(scenario, &group).into_iter().map(|one| group.own(one)) {
