@@ -5,11 +5,13 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 import sojourn
 from conftest import HOME, SHORT_S, VARIANTS, Cli, started
+from sojourn.cli.programs import split
 from stores import Inside
 
 
@@ -161,6 +163,26 @@ def test_help_names_arguments_and_cuts_no_summary_off(cli: Cli) -> None:
     assert "ready to\n" in pages[0]  # the longest summary goes on in the next line
     for page in (run, cli("study", "snapshot", "--help").stdout, *pages):
         assert "..." not in page.partition("\n")[2] and "<" not in page
+
+
+@pytest.mark.parametrize(
+    ("typed", "own", "first", "further"),
+    [
+        ("s.toml --json", "s.toml --json", "", {}),
+        ("s.toml -- ping -c 1 -- x", "s.toml", "ping -c 1 -- x", {}),
+        ("s --home a -- p -q --home b -- r", "s", "", {"a": "p -q", "b": "r"}),
+        ("s -- p --home a -- q -- x --home=b -- r", "s", "p", {"a": "q -- x", "b": "r"}),
+        # The option of a program is its own, unless -- follows.
+        ("s -- p --home a b", "s", "p --home a b", {}),
+        ("s --home a --json -- p", "s --home a --json", "p", {}),
+        ("s --home", "s --home", "", {}),
+    ],
+)
+def test_programs_of_a_command_line_are_told_apart(
+    typed: str, own: str, first: str, further: Mapping[str, str]
+) -> None:
+    expected = [(home, words.split()) for home, words in further.items()]
+    assert split(typed.split()) == (own.split(), first.split(), expected)
 
 
 def test_a_reader_that_goes_away_is_no_error() -> None:

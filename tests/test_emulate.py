@@ -55,6 +55,18 @@ def line(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+STREET = f"""{LINE}
+homes = {{ ours = {{}}, neighbours = {{ count = 2 }}, "other, too" = {{}}, server = {{}} }}
+"""
+
+
+@pytest.fixture(scope="module")
+def street(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("street") / "street.toml"
+    path.write_text(STREET)
+    return path
+
+
 def needs(*programs: str) -> None:
     for program in programs:
         if shutil.which(program) is None:
@@ -150,6 +162,77 @@ def test_packets_that_are_too_late_make_no_verdict(line: Path, cli: Cli) -> None
     assert "the latest of 4 packets" in said
 
 
+def test_programs_of_further_homes_are_behind_their_own_modems(
+    street: Path, cli: Cli, tmp_path: Path
+) -> None:
+    """Each knows the others by name, has its own entry, and its packets are replayed to the bit."""
+    needs("ping")
+    out, record = tmp_path / "out", tmp_path / "record.pcapng"
+    options = ["--json", "--out", out, "--record", record, "--max-late", "1e5"]
+    first = ["ping", "-q", "-c", "2", "-i", "0.1", "-W", "30", "neighbours"]
+    neighbours = ["sh", "-c", "ping -q -c 1 -W 30 server && ping -q -c 1 -W 30 home; sleep 1000"]
+    other = ["--home=other, too", "--", "sh", "-c", "exit 7"]
+    further = ["--home", "neighbours", "--", *neighbours, *other]
+    done = cli("emulate", street, *options, "--", *first, *further)
+    # That of the home which failed; what the end of the run ended has not.
+    assert done.returncode == 7, done.stderr
+    assert done.stderr.endswith("home other, too: sh ended with status 7\n")
+    kept = json.loads(done.stdout)["emulation"]
+    entries = {"ours": "ping", "neighbours": "sh-neighbours", "other, too": "sh-other-too"}
+    assert kept["homes"] == entries
+    result = sojourn.open(out)
+    sent = {
+        (row["traffic"], row["direction"]): row["delivered_packets"]
+        for row in result.flows.to_pylist()
+    }
+    # Requests or answers of two pings from home to the neighbours and of one back, and those of the
+    # one to the server.
+    assert [sent["ping", way] for way in ("up", "down")] == [3, 3]
+    assert [sent["sh-neighbours", way] for way in ("up", "down")] == [4, 4]
+    again = sojourn.run(street, replay=record)
+    assert again.meta["fingerprint"] == result.meta["fingerprint"]
+    assert again.flows.drop_columns([]).equals(result.flows)
+
+
+def test_a_home_has_an_end_in_python(street: Path) -> None:
+    hosts = ["getent", "hosts", "home", "ours", "neighbours", "server"]
+    with sojourn.emulate(street, homes="neighbours") as line:
+        assert line.run("true").returncode == 0
+        at_home, there = (line.run(hosts, at=at).stdout for at in ("home", "neighbours"))
+        with pytest.raises(ValueError, match="at: found 'ours'; allowed: 'home', 'server', 'neig"):
+            line.run("true", at="ours")
+    assert at_home == there
+    assert [row.split()[0] for row in at_home.splitlines()] == [f"2001:2::{n}" for n in "1132"]
+    # The home that grades are of is the first, and a home may be given by its entry.
+    settings = ["metrics.homes=neighbours", "traffic.own.kind=outside", "traffic.own.home=ours"]
+    assert [home.group for home in sojourn.emulate(street, set=settings[:1])._homes] == [
+        "neighbours"
+    ]
+    line = sojourn.emulate(street, set=settings, homes=["neighbours"])
+    assert [(home.group, home.entry) for home in line._homes] == [
+        ("ours", "own"),
+        ("neighbours", "program-neighbours"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("homes", "words"),
+    [
+        (["street"], "found 'street'; allowed: 'neighbours', 'other, too', 'server'"),
+        (["ours"], "found 'ours', where the first program is; allowed: 'neighbours', 'other, too'"),
+        (["neighbours", "neighbours"], "found 'neighbours' twice; allowed: 'other, too', 'server'"),
+        (["server"], "found 'server', which programs would know by the name 'server' of another"),
+    ],
+)
+def test_a_home_that_cannot_have_an_end_has_one_message(
+    street: Path, cli: Cli, homes: Sequence[str], words: str
+) -> None:
+    with pytest.raises(sojourn.InputError, match=f"^home: {re.escape(words)}"):
+        sojourn.emulate(street, homes=homes)
+    further = [word for home in homes for word in ("--home", home, "--", "true")]
+    assert f"home: {words}" in cli.refused("emulate", street, *further)
+
+
 def test_packets_that_waited_before_they_were_read_are_late(line: Path, tmp_path: Path) -> None:
     """The process is stopped for 0.3 s, in which a program sends on."""
     needs("ping")
@@ -218,6 +301,9 @@ def test_bad_commands_have_one_message(line: Path, cli: Cli, tmp_path: Path) -> 
         ("--out", tmp_path / "out", "--", "no-such-program"): "no-such-program: found no such",
         ("--variant", "CAKE", "--", "true"): "--variant: found 'CAKE'; allowed: none",
         ("--payloads", "--", "true"): "--payloads: found no --record; allowed: with it",
+        ("--home", "x", "--json"): "--home x: found no program behind it; allowed: --home NAME --",
+        ("--", "true", "--home", "x", "--"): "found [] as a program; allowed: its name and",
+        ("--home", "home", "--", "true"): "home: found 'home', where the first program is; allow",
         ("ping", "-c", "1"): "No such option: -c. See sojourn emulate --help. The COMMAND and its",
         ("--record", line / "file", "--", "true"): "line.toml",
     }.items():
@@ -295,9 +381,9 @@ def test_a_user_needs_a_device_and_a_namespace(line: Path) -> None:
 def test_two_lines_are_of_their_own(line: Path) -> None:
     with sojourn.emulate(line) as one, sojourn.emulate(line) as other:
         one.start([sys.executable, "-m", "http.server", "8000"], at="server", **_SILENT)
-        wait_until(lambda: one._line.listens(False))
+        wait_until(lambda: one._line.listens(None))
         assert one.run("getent hosts server").returncode == 0
-        assert not other._line.listens(False)
+        assert not other._line.listens(None)
 
 
 _SILENT = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}

@@ -202,18 +202,21 @@ class Stepped:
 
 @final
 class Emulation:
-    """A line in real time between two network namespaces; on Linux alone."""
+    """A line in real time between network namespaces; on Linux alone."""
 
     def __new__(
-        cls, variant: Variant, entry: str, record: tuple[Path, bool] | None = None
+        cls,
+        variant: Variant,
+        homes: Sequence[tuple[str, Sequence[str]]],
+        record: tuple[Path, bool] | None = None,
     ) -> Emulation: ...
     def spawn(
         self,
-        at_home: bool,
+        home: int | None,
         words: Sequence[str],
         streams: tuple[int | None, int | None, int | None] = ...,
     ) -> Program: ...
-    def listens(self, at_home: bool) -> bool: ...
+    def listens(self, home: int | None) -> bool: ...
     def start(self) -> None: ...
     def has_ended(self) -> bool: ...
     def observe(self) -> tuple[_Observed, float] | None: ...

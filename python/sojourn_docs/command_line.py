@@ -20,7 +20,8 @@ _HEAD = """# Command line
 | 141 | the reader of the output has gone |
 
 `sojourn emulate` ends with the status of its program where none but 0 of these applies; that of a
-program that a signal ended is 128 and the number of the signal.
+program that a signal ended is 128 and the number of the signal. If it is 0, that of a program of a
+further home counts, if one has failed.
 """
 
 

@@ -56,6 +56,19 @@ impl Device {
     }
 }
 
+/// Lets the namespace of this thread forward packets, also back through the device by which they came.
+pub(crate) fn forward() -> io::Result<()> {
+    let set = |key: &str, value| write(format!("/proc/sys/net/{key}"), value);
+    // A host on the same link would be told of a shorter way, which there is none.
+    set("ipv4/conf/all/send_redirects", "0")?;
+    set(&format!("ipv4/conf/{NAME}/send_redirects"), "0")?;
+    set("ipv4/ip_forward", "1")?;
+    match set("ipv6/conf/all/forwarding", "1") {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
+
 /// Packets that the device of this thread's namespace has dropped because nobody read them in time.
 pub(crate) fn dropped_packets() -> u64 {
     let table = std::fs::read_to_string("/proc/thread-self/net/dev").unwrap_or_default();
@@ -90,7 +103,7 @@ fn set_up(place: &Place) -> io::Result<()> {
     let _ = control(&socket, libc::SIOCSIFTXQLEN, &mut request);
     request.ifr_ifru.ifru_addr = ipv4(place.ipv4.octets());
     control(&socket, libc::SIOCSIFADDR, &mut request)?;
-    request.ifr_ifru.ifru_netmask = ipv4([255, 255, 255, 0]);
+    request.ifr_ifru.ifru_netmask = ipv4([255, 255, 0, 0]);
     control(&socket, libc::SIOCSIFNETMASK, &mut request)?;
     let has_ipv6 = quiet_ipv6();
     request.ifr_ifru.ifru_flags = libc::IFF_UP as i16;

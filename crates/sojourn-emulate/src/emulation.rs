@@ -1,4 +1,4 @@
-//! The loop that carries packets between two ends in real time.
+//! The loop that carries packets between homes and a server in real time.
 
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -14,10 +14,11 @@ use crate::clock::{Clock, duration};
 use crate::device::Device;
 use crate::end::End;
 use crate::error::{Error, Result};
-use crate::ip::{set_ace, set_class, stays_on_link};
+use crate::ip::{destination, set_ace, set_class, stays_on_link};
 use crate::lateness::Lateness;
 use crate::line::Line;
 use crate::payloads::{Payload, Payloads};
+use crate::place::Place;
 use crate::real_time::{LockedMemory, raise_priority};
 
 /// What was carried so far, for whoever watches.
@@ -67,7 +68,7 @@ pub struct Outcome {
 /// A longer turn of the loop leaves packets waiting.
 const BEHIND: Time = Time::from_ms(1);
 
-/// A line that carries packets between two ends, until it is stopped.
+/// A line that carries packets between homes and a server, until it is stopped.
 pub struct Emulation<L> {
     stop: Arc<Stop>,
     carried: Arc<Carried>,
@@ -81,15 +82,16 @@ struct Stop {
 }
 
 impl<L: Line> Emulation<L> {
-    /// Starts to carry packets. Simulated time is zero now.
-    pub fn start(line: L, home: &End, server: &End) -> Result<Self> {
+    /// Starts to carry packets between these homes, by their numbers, and the server. Simulated time is zero now.
+    pub fn start(line: L, homes: &[&End], server: &End) -> Result<Self> {
         let bell = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)
             .map_err(Error::of("cannot make an event"))?;
         let stop = Arc::new(Stop { is_over: AtomicBool::new(false), bell });
         let carried = Arc::new(Carried::default());
-        let devices = [home.device(), server.device()];
+        let devices = homes.iter().copied().chain([server]).map(End::device).collect();
+        let homes = homes.iter().map(|home| home.place().clone()).collect();
         let (its_stop, its_carried) = (Arc::clone(&stop), Arc::clone(&carried));
-        let carry = move || Loop::new(line, devices, its_stop, its_carried).run();
+        let carry = move || Loop::new(line, homes, devices, its_stop, its_carried).run();
         let thread = thread::Builder::new().name("sojourn-line".to_owned()).spawn(carry);
         let thread = thread.map_err(Error::of_io("cannot start a thread"))?;
         Ok(Self { stop, carried, thread: Some(thread) })
@@ -145,8 +147,9 @@ const BUFFER_BYTES: usize = 2048;
 
 struct Loop<L> {
     line: L,
-    /// At the home and at the server.
-    devices: [Arc<Device>; 2],
+    homes: Vec<Place>,
+    /// Those of the homes, and behind them that of the server.
+    devices: Vec<Arc<Device>>,
     stop: Arc<Stop>,
     carried: Arc<Carried>,
     clock: Clock,
@@ -156,15 +159,23 @@ struct Loop<L> {
     looked: Time,
     /// When this turn was due.
     due: Time,
-    /// Until when no packet waited unread, at the home and at the server.
-    watched: [Time; 2],
+    /// Until when no packet waited unread at each device.
+    watched: Vec<Time>,
     outcome: Outcome,
 }
 
 impl<L: Line> Loop<L> {
-    fn new(line: L, devices: [Arc<Device>; 2], stop: Arc<Stop>, carried: Arc<Carried>) -> Self {
+    fn new(
+        line: L,
+        homes: Vec<Place>,
+        devices: Vec<Arc<Device>>,
+        stop: Arc<Stop>,
+        carried: Arc<Carried>,
+    ) -> Self {
+        let watched = vec![Time::ZERO; devices.len()];
         Self {
             line,
+            homes,
             devices,
             stop,
             carried,
@@ -174,7 +185,7 @@ impl<L: Line> Loop<L> {
             lost: Vec::new(),
             looked: Time::ZERO,
             due: Time::ZERO,
-            watched: [Time::ZERO; 2],
+            watched,
             outcome: Outcome::default(),
         }
     }
@@ -184,21 +195,19 @@ impl<L: Line> Loop<L> {
         self.outcome.has_locked_memory = memory.is_some();
         self.outcome.has_priority = raise_priority();
         self.clock = Clock::start();
-        loop {
-            if self.stop.is_over.load(Relaxed) || !self.turn() {
-                break;
-            }
-        }
+        let (devices, stop) = (self.devices.clone(), Arc::clone(&self.stop));
+        let files = devices.iter().map(|device| device.as_fd()).chain([stop.bell.as_fd()]);
+        let mut files: Vec<_> = files.map(|file| PollFd::new(file, PollFlags::POLLIN)).collect();
+        while !self.stop.is_over.load(Relaxed) && self.turn(&mut files) {}
         self.outcome.lasted = self.line.now();
         self.outcome.inside_packets = self.payloads.len() as u64;
         (self.line, self.outcome)
     }
 
     /// False if the line ends.
-    fn turn(&mut self) -> bool {
-        let goes_on = self.read(Direction::Up)
-            && self.read(Direction::Down)
-            && self.advance(self.clock.now());
+    fn turn(&mut self, files: &mut [PollFd<'_>]) -> bool {
+        let goes_on =
+            (0..self.devices.len()).all(|end| self.read(end)) && self.advance(self.clock.now());
         self.outcome.has_failed = !goes_on;
         let now = self.clock.now();
         self.count_behind(now.since(self.due));
@@ -207,28 +216,28 @@ impl<L: Line> Loop<L> {
             self.line.look();
             self.outcome.suspended = self.clock.suspended();
         }
-        self.wait();
+        self.wait(files);
         goes_on && self.outcome.suspended.is_none()
     }
 
     /// What programs have sent enters the line.
-    fn read(&mut self, direction: Direction) -> bool {
+    fn read(&mut self, end: usize) -> bool {
         let mut buffer = [0; BUFFER_BYTES];
-        let device = Arc::clone(&self.devices[direction as usize]);
+        let device = Arc::clone(&self.devices[end]);
         for _ in 0..BATCH {
             let began = self.clock.now();
             let Ok(Some(packet)) = device.read(&mut buffer) else {
-                self.watched[direction as usize] = began;
+                self.watched[end] = began;
                 return true;
             };
-            if !self.enter(direction, packet) {
+            if !self.enter(end, packet) {
                 return false;
             }
         }
         true
     }
 
-    fn enter(&mut self, direction: Direction, packet: &[u8]) -> bool {
+    fn enter(&mut self, end: usize, packet: &[u8]) -> bool {
         if stays_on_link(packet) {
             self.outcome.link_packets += 1;
             return true;
@@ -238,13 +247,26 @@ impl<L: Line> Loop<L> {
             return false;
         }
         let handle = self.payloads.next();
-        if self.line.inject(at, direction, packet, handle) {
-            self.payloads.keep(packet, at.since(self.watched[direction as usize].min(at)));
+        let server = self.homes.len();
+        let (home, direction, to) = if end == server {
+            let home = self.home_of(packet);
+            (home, Direction::Down, home)
+        } else {
+            (end, Direction::Up, server)
+        };
+        if self.line.inject(at, home, direction, packet, handle) {
+            self.payloads.keep(packet, at.since(self.watched[end].min(at)), to);
         } else {
             self.outcome.refused_packets += 1;
         }
         self.deliver();
         true
+    }
+
+    /// The home that a packet of the server goes to. Networks that programs make behind a home are those of the first.
+    fn home_of(&self, packet: &[u8]) -> usize {
+        let home = |to| self.homes.iter().position(|home| home.has(to));
+        destination(packet).and_then(home).unwrap_or(0)
     }
 
     fn count_behind(&mut self, took: Time) {
@@ -283,13 +305,12 @@ impl<L: Line> Loop<L> {
 
     fn write(&mut self, arrived: Arrived) {
         let Some(payload) = self.payloads.take(arrived.handle) else { return };
-        let Payload { bytes: mut packet, waited } = payload;
+        let Payload { bytes: mut packet, waited, to } = payload;
         set_class(&mut packet, arrived.dscp, arrived.ecn);
         if let Some(flags) = arrived.ace {
             set_ace(&mut packet, flags);
         }
-        let device = &self.devices[arrived.direction.reversed() as usize];
-        if !device.write(&packet) {
+        if !self.devices[to].write(&packet) {
             self.outcome.unwritten_packets += 1;
         }
         let late = waited + self.clock.now().since(arrived.at);
@@ -299,22 +320,19 @@ impl<L: Line> Loop<L> {
     }
 
     /// Sleeps until something is due: on the line, at a device, or the end.
-    fn wait(&mut self) {
+    fn wait(&mut self, files: &mut [PollFd<'_>]) {
         let now = self.clock.now();
         let next = self.line.next_wake().min(now + LONGEST_SLEEP);
         self.due = now;
         if next <= now {
             return;
         }
-        let [home, server] = &self.devices;
-        let on = |fd| PollFd::new(fd, PollFlags::POLLIN);
-        let mut files = [on(home.as_fd()), on(server.as_fd()), on(self.stop.bell.as_fd())];
         // It ends early by a signal, which is as well.
-        let _ = ppoll(&mut files, Some(duration(next.since(now)).into()), None);
+        let _ = ppoll(files, Some(duration(next.since(now)).into()), None);
         let woke = self.clock.now();
         self.due = next.min(woke);
         let did_not_sleep = woke.since(now) < SLEPT;
-        for (watched, file) in self.watched.iter_mut().zip(&files) {
+        for (watched, file) in self.watched.iter_mut().zip(files) {
             // What came while it slept has woken it; what had come before waits since it was read last.
             if !(did_not_sleep && file.any() == Some(true)) {
                 *watched = self.due;

@@ -18,6 +18,7 @@ type Work = Box<dyn FnOnce() + Send>;
 
 /// A network namespace. It has no name, and ends with this value and all programs in it.
 pub struct End {
+    place: Place,
     device: Arc<Device>,
     /// None when it is to end.
     work: Option<Sender<Work>>,
@@ -26,22 +27,29 @@ pub struct End {
 
 impl End {
     /// Makes a namespace in which all `places` are known by their names.
-    pub fn new(place: Place, places: &'static [Place]) -> Result<Self> {
+    pub fn new(place: &Place, places: &Arc<[Place]>) -> Result<Self> {
         let (sender, receiver) = mpsc::channel::<Work>();
         let (ready, is_ready) = mpsc::channel();
+        let (own, all) = (place.clone(), Arc::clone(places));
         let live = move || {
-            let _ = ready.send(enter(&place, places));
+            let _ = ready.send(enter(&own, &all));
             receiver.into_iter().for_each(|work| work());
         };
-        let thread = thread::Builder::new().name(format!("sojourn-{}", place.name)).spawn(live);
+        let thread = thread::Builder::new().name(format!("sojourn-{}", place.ipv4)).spawn(live);
         let thread = thread.map_err(Error::of_io("cannot start a thread"))?;
         let device = is_ready.recv().map_err(|_| Error::new("a thread ended early"))??;
-        Ok(Self { device: Arc::new(device), work: Some(sender), thread: Some(thread) })
+        let place = place.clone();
+        Ok(Self { place, device: Arc::new(device), work: Some(sender), thread: Some(thread) })
     }
 
     /// Starts a program here.
     pub fn start(&self, words: Vec<String>, streams: Streams) -> Result<Program> {
         self.inside(move || Program::start(&words, streams))?
+    }
+
+    /// Passes packets of one home on to another.
+    pub fn forward(&self) -> Result<()> {
+        self.inside(device::forward)?.map_err(Error::of_io("cannot forward between homes"))
     }
 
     /// Does any program here wait at a port, of TCP or UDP?
@@ -52,6 +60,10 @@ impl End {
     /// Packets of programs here that nobody read in time, so that they never reached the line.
     pub fn dropped_packets(&self) -> u64 {
         self.inside(device::dropped_packets).unwrap_or(0)
+    }
+
+    pub(crate) fn place(&self) -> &Place {
+        &self.place
     }
 
     pub(crate) fn device(&self) -> Arc<Device> {
@@ -80,7 +92,7 @@ impl Drop for End {
 
 fn enter(place: &Place, places: &[Place]) -> Result<Device> {
     unshare(CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS).map_err(no_namespace)?;
-    set_names(&places.iter().collect::<Vec<_>>())?;
+    set_names(places)?;
     Device::open(place)
 }
 

@@ -1,4 +1,4 @@
-//! Names of the two ends, for the programs of a namespace alone.
+//! Names of the ends, for the programs of a namespace alone.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ const SWITCH: &str = "/etc/nsswitch.conf";
 const DESK: &str = "/tmp";
 
 /// Puts files of its own over those of the machine that say what names mean. This thread has a mount namespace of its own.
-pub(crate) fn set_names(places: &[&Place]) -> Result<()> {
+pub(crate) fn set_names(places: &[Place]) -> Result<()> {
     let nothing: Option<&str> = None;
     mount(nothing, "/", nothing, MsFlags::MS_REC | MsFlags::MS_PRIVATE, nothing)
         .map_err(Error::of("cannot have mounts of its own"))?;
@@ -36,9 +36,9 @@ pub(crate) fn set_names(places: &[&Place]) -> Result<()> {
 }
 
 /// The first line with a name counts, so those of the ends come first.
-fn hosts(places: &[&Place], of_machine: &str) -> String {
-    let line = |place: &&Place| {
-        format!("{} {name}\n{} {name}\n", place.ipv4, place.ipv6, name = place.name)
+fn hosts(places: &[Place], of_machine: &str) -> String {
+    let line = |place: &Place| {
+        format!("{} {names}\n{} {names}\n", place.ipv4, place.ipv6, names = place.names.join(" "))
     };
     places.iter().map(line).collect::<String>() + of_machine
 }
@@ -53,13 +53,13 @@ fn switch(of_machine: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::place::{HOME, SERVER};
 
     #[test]
     fn names_of_the_ends_come_first() {
-        let text = hosts(&[&HOME, &SERVER], "127.0.0.1 localhost\n");
+        let home = Place::home(0, vec!["home".to_owned(), "ours".to_owned()]);
+        let text = hosts(&[home, Place::server()], "127.0.0.1 localhost\n");
         let lines: Vec<_> = text.lines().collect();
-        assert_eq!(lines[0], "198.18.0.1 home");
+        assert_eq!(lines[0], "198.18.0.1 home ours");
         assert_eq!(lines[3..], ["2001:2::2 server", "127.0.0.1 localhost"]);
     }
 

@@ -1,5 +1,7 @@
 //! The few fields of IP headers that a line reads and writes.
 
+use std::net::IpAddr;
+
 use etherparse::{IpNumber, LaxIpSlice};
 use sojourn::outside::{Ecn, Flags};
 
@@ -20,6 +22,15 @@ pub(crate) fn stays_on_link(packet: &[u8]) -> bool {
             is_group || link_local(from) || link_local(to)
         }
         _ => false,
+    }
+}
+
+/// Where a packet of IPv4 or IPv6 goes.
+pub(crate) fn destination(packet: &[u8]) -> Option<IpAddr> {
+    match packet.first()? >> 4 {
+        4 => packet.get(16..)?.first_chunk::<4>().map(|octets| (*octets).into()),
+        6 => packet.get(24..)?.first_chunk::<16>().map(|octets| (*octets).into()),
+        _ => None,
     }
 }
 
@@ -158,5 +169,15 @@ mod tests {
         assert!(!ipv6([0x20, 0x01], [0xff, 0x0e]));
         assert!(!ipv6([0x20, 0x01], [0x20, 0x01]));
         assert!(!stays_on_link(&[]) && !stays_on_link(&[0x45]));
+    }
+
+    #[test]
+    fn a_destination_is_read_of_both_versions() {
+        assert_eq!(destination(&ipv4(0, [198, 18, 0, 3])), Some([198, 18, 0, 3].into()));
+        let mut packet = vec![0; 40];
+        packet[0] = 0x60;
+        packet[39] = 3;
+        assert_eq!(destination(&packet), Some("::3".parse().unwrap()));
+        assert_eq!((destination(&packet[..39]), destination(&[])), (None, None));
     }
 }

@@ -7,9 +7,16 @@ pub trait Line: Send + 'static {
     /// Up to which time all has happened.
     fn now(&self) -> Time;
 
-    /// A packet enters at a time that is not before `now`; all that is due until then happens first. False if the line
-    /// carries no such packet.
-    fn inject(&mut self, at: Time, direction: Direction, packet: &[u8], handle: u64) -> bool;
+    /// A packet from or to a home, by its number, enters at a time that is not before `now`; all that is due until then
+    /// happens first. False if the line carries no such packet.
+    fn inject(
+        &mut self,
+        at: Time,
+        home: usize,
+        direction: Direction,
+        packet: &[u8],
+        handle: u64,
+    ) -> bool;
 
     /// All that is due until then happens. False if the line cannot go on.
     fn run_until(&mut self, at: Time) -> bool;

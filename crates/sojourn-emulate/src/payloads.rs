@@ -19,6 +19,8 @@ pub(crate) struct Payload {
     pub bytes: Vec<u8>,
     /// How long it had waited at most when it was read.
     pub waited: Time,
+    /// The number of the end that it goes to.
+    pub to: usize,
 }
 
 impl Payloads {
@@ -27,11 +29,11 @@ impl Payloads {
         self.first + self.places.len() as u64
     }
 
-    pub(crate) fn keep(&mut self, packet: &[u8], waited: Time) {
+    pub(crate) fn keep(&mut self, packet: &[u8], waited: Time, to: usize) {
         let mut bytes = self.free.pop().unwrap_or_default();
         bytes.clear();
         bytes.extend_from_slice(packet);
-        self.places.push_back(Some(Payload { bytes, waited }));
+        self.places.push_back(Some(Payload { bytes, waited, to }));
     }
 
     /// Hands out the packet of this number, once.
@@ -64,9 +66,12 @@ mod tests {
         let mut payloads = Payloads::default();
         for byte in 0..4 {
             assert_eq!(payloads.next(), u64::from(byte));
-            payloads.keep(&[byte], Time::from_ms(byte.into()));
+            payloads.keep(&[byte], Time::from_ms(byte.into()), byte.into());
         }
-        let of = |byte: u8| Some(Payload { bytes: vec![byte], waited: Time::from_ms(byte.into()) });
+        let of = |byte: u8| {
+            let waited = Time::from_ms(byte.into());
+            Some(Payload { bytes: vec![byte], waited, to: byte.into() })
+        };
         assert_eq!(payloads.take(2), of(2));
         assert_eq!(payloads.take(2), None);
         assert_eq!(payloads.take(0), of(0));
@@ -79,7 +84,7 @@ mod tests {
     fn memory_is_used_again() {
         let mut payloads = Payloads::default();
         for number in 0..1_000 {
-            payloads.keep(&[1; 1500], Time::ZERO);
+            payloads.keep(&[1; 1500], Time::ZERO, 0);
             let payload = payloads.take(number).unwrap();
             payloads.give_back(payload.bytes);
         }

@@ -7,13 +7,14 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
 use nix::sched::{CloneFlags, unshare};
 use sojourn::engine::packet::DropReason;
 use sojourn::outside::{Arrived, Direction, Ecn, Lost, Time};
-use sojourn_emulate::{Emulation, End, HOME, Line, Outcome, Place, Program, SERVER, Streams};
+use sojourn_emulate::{Emulation, End, Line, Outcome, Place, Program, Streams};
 
 /// A delay alone. It can mark all packets, or lose each that has another number.
 #[derive(Default)]
@@ -22,6 +23,8 @@ struct Delay {
     delay: Time,
     marks: bool,
     loses_odd: bool,
+    /// Homes and directions of the packets that came.
+    came: Vec<(usize, Direction)>,
     inside: VecDeque<Arrived>,
     lost: Vec<Lost>,
 }
@@ -31,8 +34,16 @@ impl Line for Delay {
         self.now
     }
 
-    fn inject(&mut self, at: Time, direction: Direction, packet: &[u8], handle: u64) -> bool {
+    fn inject(
+        &mut self,
+        at: Time,
+        home: usize,
+        direction: Direction,
+        packet: &[u8],
+        handle: u64,
+    ) -> bool {
         assert!(at >= self.now);
+        self.came.push((home, direction));
         if self.loses_odd && handle % 2 == 1 {
             let reason = DropReason::Link;
             self.lost.push(Lost { handle, entry: 0, direction, at, reason });
@@ -66,10 +77,13 @@ impl Line for Delay {
     }
 }
 
-const PLACES: &[Place] = &[HOME, SERVER];
-
-/// The ends, or why this machine has none, which is printed.
+/// A home and the server, or why this machine has none, which is printed.
 fn ends() -> Option<(End, End)> {
+    let (mut homes, server) = ends_of(&["home"])?;
+    Some((homes.pop()?, server))
+}
+
+fn ends_of(names: &[&str]) -> Option<(Vec<End>, End)> {
     if let Err(error) = File::options().read(true).write(true).open("/dev/net/tun") {
         eprintln!("skipped: /dev/net/tun cannot be used here: {error}");
         return None;
@@ -79,7 +93,12 @@ fn ends() -> Option<(End, End)> {
         eprintln!("skipped: network namespaces cannot be made here: {error}");
         return None;
     }
-    Some((End::new(HOME, PLACES).unwrap(), End::new(SERVER, PLACES).unwrap()))
+    let homes =
+        (0..).zip(names).map(|(number, name)| Place::home(number, vec![(*name).to_owned()]));
+    let places: Arc<[Place]> = homes.chain([Place::server()]).collect();
+    let mut ends: Vec<_> = places.iter().map(|place| End::new(place, &places).unwrap()).collect();
+    let server = ends.pop()?;
+    Some((ends, server))
 }
 
 /// This program in another role.
@@ -98,7 +117,7 @@ fn a_program() {
     match env::var(ROLE).as_deref() {
         Ok("echo") => echo(),
         Ok("tcp") => talk("server"),
-        Ok("tcp6") => talk(&SERVER.ipv6.to_string()),
+        Ok("tcp6") => talk(&Place::server().ipv6.to_string()),
         Ok("emulate") => emulate_for_ever(),
         _ => {}
     }
@@ -154,7 +173,7 @@ fn emulated(line: Delay, server: &str, home: &[Vec<String>]) -> Option<Outcome> 
     let (at_home, at_server) = ends()?;
     let waits = at_server.start(role(server), Streams::default()).unwrap();
     wait_until(|| at_server.listens());
-    let emulation = Emulation::start(line, &at_home, &at_server).unwrap();
+    let emulation = Emulation::start(line, &[&at_home], &at_server).unwrap();
     for program in home {
         let status = ended(at_home.start(program.clone(), Streams::default()).unwrap());
         assert_eq!(status, 0, "{program:?}");
@@ -173,12 +192,42 @@ fn tcp_and_pings_cross_a_delay() {
     assert!(outcome.lasted > Time::from_ms(5));
 }
 
+/// What the server sends goes to the home that it is for, and from one home to another through the server.
+#[test]
+fn homes_are_told_apart_and_reach_each_other() {
+    let Some((homes, server)) = ends_of(&["home", "next"]) else { return };
+    server.forward().unwrap();
+    let line = Delay { delay: Time::from_ms(1), ..Delay::default() };
+    let emulation = Emulation::start(line, &[&homes[0], &homes[1]], &server).unwrap();
+    let ping = |end: &End, way, to| {
+        let words = words(&format!("ping {way} -q -c 1 -W 30 {to}"));
+        assert_eq!(ended(end.start(words, Streams::default()).unwrap()), 0, "{way} {to}");
+    };
+    ping(&homes[1], "-4", "server");
+    ping(&server, "-6", "next");
+    ping(&server, "-4", "home");
+    ping(&homes[0], "-6", "next");
+    ping(&homes[1], "-4", "home");
+    let (line, outcome) = emulation.stop().unwrap();
+    let (up, down) = (Direction::Up, Direction::Down);
+    // A ping from the home to its neighbour and back crosses the line of each once in each direction.
+    let expected: [&[_]; 5] = [
+        &[(1, up), (1, down)],
+        &[(1, down), (1, up)],
+        &[(0, down), (0, up)],
+        &[(0, up), (1, down), (1, up), (0, down)],
+        &[(1, up), (0, down), (0, up), (1, down)],
+    ];
+    assert_eq!(line.came, expected.concat());
+    assert_eq!((outcome.refused_packets, outcome.lateness.packets()), (0, 14));
+}
+
 /// TCP sends again what is lost, and its end sees each byte once.
 #[test]
 fn lost_packets_are_forgotten() {
     let Some((home, server)) = ends() else { return };
     let line = Delay { loses_odd: true, ..Delay::default() };
-    let emulation = Emulation::start(line, &home, &server).unwrap();
+    let emulation = Emulation::start(line, &[&home], &server).unwrap();
     let pings =
         home.start(words("ping -q -c 6 -i 0.05 -W 1 198.18.0.2"), Streams::default()).unwrap();
     // Each second packet is lost: 0 arrives, its answer 1 is lost, 2 arrives and so on. None has an answer.
@@ -198,7 +247,7 @@ fn marks_are_written_into_headers() {
     let send = "s.setsockopt(0, socket.IP_TOS, 0xba); s.sendto(b'x', ('server', 7))";
     let receiver = server.start(python(receive), Streams::default()).unwrap();
     wait_until(|| server.listens());
-    let emulation = Emulation::start(line, &home, &server).unwrap();
+    let emulation = Emulation::start(line, &[&home], &server).unwrap();
     assert_eq!(ended(home.start(python(send), Streams::default()).unwrap()), 0);
     assert_eq!(ended(receiver), 0);
     emulation.stop().unwrap();
@@ -259,7 +308,7 @@ fn emulate_for_ever() {
     let _programs =
         [&home, &server].map(|end| end.start(tree.clone(), Streams::default()).unwrap());
     let line = Delay { delay: Time::from_ms(5), ..Delay::default() };
-    let _emulation = Emulation::start(line, &home, &server).unwrap();
+    let _emulation = Emulation::start(line, &[&home], &server).unwrap();
     println!("under way");
     thread::sleep(Duration::from_secs(600));
 }
@@ -317,7 +366,7 @@ fn two_runs_do_not_meet() {
     let Some((home, _server)) = ends() else { return };
     let Some((_other_home, other_server)) = ends() else { return };
     let line = Delay::default();
-    let emulation = Emulation::start(line, &home, &_server).unwrap();
+    let emulation = Emulation::start(line, &[&home], &_server).unwrap();
     let listens = other_server.start(role("echo"), Streams::default()).unwrap();
     wait_until(|| other_server.listens());
     // Nobody listens at the server of this run.

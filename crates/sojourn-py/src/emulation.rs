@@ -13,9 +13,7 @@ use sojourn::input::fault;
 use sojourn::input::problem::Warning;
 use sojourn::outside::{Arrived, Direction, Header, Lost, Time, Writer};
 use sojourn::{Observation, Simulation};
-use sojourn_emulate::{
-    Background, Emulation as Loop, End, Error, HOME, Line, Outcome, Place, SERVER, Streams,
-};
+use sojourn_emulate::{Background, Emulation as Loop, End, Error, Line, Outcome, Place, Streams};
 use sojourn_parts::Watch;
 
 use crate::InputError;
@@ -26,12 +24,13 @@ use crate::results::RunResult;
 use crate::stepped::{Observed, observed};
 use crate::variant::Variant;
 
-/// Two network namespaces, and between them the line of a scenario once it has been started.
+/// Network namespaces of homes and of a server, and between them the line of a scenario once it has been started.
 #[pyclass(frozen, module = "sojourn._sojourn")]
 pub struct Emulation {
     variant: Variant,
-    entry: String,
-    home: End,
+    /// The traffic entry of each home.
+    entries: Vec<String>,
+    homes: Vec<End>,
     server: End,
     watch: Watch,
     view: Arc<View>,
@@ -39,8 +38,6 @@ pub struct Emulation {
     record: Option<(PathBuf, bool)>,
     line: Mutex<Option<Loop<Simulated>>>,
 }
-
-const PLACES: &[Place] = &[HOME, SERVER];
 
 /// What a watcher wants to see of the line, and sees.
 #[derive(Default)]
@@ -51,22 +48,23 @@ struct View {
 
 #[pymethods]
 impl Emulation {
-    /// Makes the namespaces. `entry` is the traffic entry of kind `outside` that the packets are of; `record` is a file for a
-    /// record of them, and whether it has payloads.
+    /// Makes the namespaces. Each home has the traffic entry of kind `outside` that its packets are of, and the names by which
+    /// programs know it; `record` is a file for a record of them, and whether it has payloads.
     #[new]
-    #[pyo3(signature = (variant, entry, record=None))]
+    #[pyo3(signature = (variant, homes, record=None))]
     fn new(
         py: Python<'_>,
         variant: &Variant,
-        entry: String,
+        homes: Vec<(String, Vec<String>)>,
         record: Option<(PathBuf, bool)>,
     ) -> PyResult<Self> {
-        let end = |place| py.detach(|| End::new(place, PLACES)).map_err(refused);
+        let (entries, names): (Vec<_>, Vec<_>) = homes.into_iter().unzip();
+        let (homes, server) = py.detach(|| ends(names)).map_err(refused)?;
         Ok(Self {
             variant: variant.clone(),
-            entry,
-            home: end(HOME)?,
-            server: end(SERVER)?,
+            entries,
+            homes,
+            server,
             watch: Watch::default(),
             view: Arc::default(),
             record,
@@ -74,29 +72,31 @@ impl Emulation {
         })
     }
 
-    /// Starts a program, with descriptors of its standard streams, where it has others than this process.
-    #[pyo3(signature = (at_home, words, streams=(None, None, None)))]
+    /// Starts a program in a home, by its number, or at the server, with descriptors of its standard streams, where it has
+    /// others than this process.
+    #[pyo3(signature = (home, words, streams=(None, None, None)))]
     fn spawn(
         &self,
         py: Python<'_>,
-        at_home: bool,
+        home: Option<usize>,
         words: Vec<String>,
         streams: (Option<i32>, Option<i32>, Option<i32>),
     ) -> PyResult<Program> {
         let streams = Streams::copies(streams)?;
-        let program = py.detach(|| self.end(at_home).start(words, streams)).map_err(refused)?;
+        let program = py.detach(|| self.end(home).start(words, streams)).map_err(refused)?;
         Ok(Program(Mutex::new(program)))
     }
 
     /// Does a program there wait at a port?
-    fn listens(&self, py: Python<'_>, at_home: bool) -> bool {
-        py.detach(|| self.end(at_home).listens())
+    fn listens(&self, py: Python<'_>, home: Option<usize>) -> bool {
+        py.detach(|| self.end(home).listens())
     }
 
     /// Starts the line: simulated time begins.
     fn start(&self, py: Python<'_>) -> PyResult<()> {
         let simulated = py.detach(|| caught(|| self.simulated()))??;
-        let line = Loop::start(simulated, &self.home, &self.server).map_err(refused)?;
+        let homes: Vec<_> = self.homes.iter().collect();
+        let line = Loop::start(simulated, &homes, &self.server).map_err(refused)?;
         *self.lock() = Some(line);
         Ok(())
     }
@@ -129,7 +129,8 @@ impl Emulation {
         max_late_ms: f64,
     ) -> PyResult<(RunResult, Variant, Option<PyErr>)> {
         let line = self.lock().take().ok_or_else(|| PyRuntimeError::new_err("no line goes on"))?;
-        let dropped = [&self.home, &self.server].map(End::dropped_packets);
+        let dropped_up = self.homes.iter().map(End::dropped_packets).sum();
+        let dropped = [dropped_up, self.server.dropped_packets()];
         let stop = || line.stop().unwrap_or_else(|panic| resume_unwind(panic));
         let (mut simulated, outcome) = py.detach(|| caught(stop))?;
         if let Some(failure) = self.watch.failure() {
@@ -159,14 +160,23 @@ impl Emulation {
         results.warnings.extend(self.watch.warnings());
         let variant = self.variant.ended(results.duration_s);
         let result = RunResult::new(&results, &variant.scenario);
-        let result = result.noting("emulation", kept_time(&outcome, dropped, max_late_ms));
+        let mut kept = kept_time(&outcome, dropped, max_late_ms);
+        kept["homes"] = self.entry_of_each_group();
+        let result = result.noting("emulation", kept);
         Ok((result, variant, written.err().map(PyErr::from)))
     }
 }
 
 impl Emulation {
-    fn end(&self, at_home: bool) -> &End {
-        if at_home { &self.home } else { &self.server }
+    fn end(&self, home: Option<usize>) -> &End {
+        home.map_or(&self.server, |number| &self.homes[number])
+    }
+
+    /// By the groups of the homes, of which traffic entry their packets are.
+    fn entry_of_each_group(&self) -> Value {
+        let scenario = &self.variant.scenario;
+        let group = |entry: &String| scenario.group(scenario.group_of(&scenario.traffic[entry]));
+        self.entries.iter().map(|entry| (group(entry).name.to_owned(), json!(entry))).collect()
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Option<Loop<Simulated>>> {
@@ -177,16 +187,34 @@ impl Emulation {
         let calls_python = self.variant.calls_python;
         let start = || self.watch.within(|| Simulation::endless(&self.variant.scenario));
         let run = slice(calls_python, start);
-        let entry = run.outside(&self.entry).ok_or_else(|| {
-            PyRuntimeError::new_err(format!("{}: no traffic entry of kind outside", self.entry))
-        })?;
+        let number = |entry: &String| {
+            run.outside(entry).ok_or_else(|| {
+                PyRuntimeError::new_err(format!("{entry}: no traffic entry of kind outside"))
+            })
+        };
+        let entries = self.entries.iter().map(number).collect::<PyResult<_>>()?;
         let (watch, view) = (self.watch.clone(), Arc::clone(&self.view));
         let record = self.record.as_ref().map(|(file, has_payloads)| {
             Writer::new(Background::new(File::create(file)?)?, run.scenario(), *has_payloads)
         });
         let record = record.transpose()?;
-        Ok(Simulated { run: Box::new(run), entry, watch, calls_python, view, record })
+        Ok(Simulated { run: Box::new(run), entries, watch, calls_python, view, record })
     }
+}
+
+/// The ends of homes with these names, and that of the server.
+fn ends(names: Vec<Vec<String>>) -> sojourn_emulate::Result<(Vec<End>, End)> {
+    let homes = (0..).zip(names).map(|(number, names)| Place::home(number, names));
+    let places: Arc<[Place]> = homes.chain([Place::server()]).collect();
+    let mut ends = Vec::new();
+    for place in &*places {
+        ends.push(End::new(place, &places)?);
+    }
+    let server = ends.pop().expect("that of the server is the last");
+    if ends.len() > 1 {
+        server.forward()?;
+    }
+    Ok((ends, server))
 }
 
 /// What says whether all packets were in time.
@@ -308,7 +336,8 @@ impl Program {
 /// A simulation as a line.
 struct Simulated {
     run: Box<Simulation>,
-    entry: u32,
+    /// The traffic entry of each home.
+    entries: Vec<u32>,
     watch: Watch,
     calls_python: bool,
     view: Arc<View>,
@@ -328,9 +357,16 @@ impl Line for Simulated {
         self.run.now()
     }
 
-    fn inject(&mut self, at: Time, direction: Direction, packet: &[u8], handle: u64) -> bool {
+    fn inject(
+        &mut self,
+        at: Time,
+        home: usize,
+        direction: Direction,
+        packet: &[u8],
+        handle: u64,
+    ) -> bool {
         let Ok(header) = Header::read(packet) else { return false };
-        let entry = self.entry;
+        let entry = self.entries[home];
         let at = self.going(|run| run.inject(at, entry, direction, &header, handle));
         if let Some(record) = &mut self.record {
             // What the disk refuses is said at the end.

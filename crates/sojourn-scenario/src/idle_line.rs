@@ -1,6 +1,6 @@
 //! Idle lines: runs of the same scenario without its bulk traffic, with which results are compared. Where the judged
-//! homes (`metrics.homes`) have some, that of others is part of the line, and goes on. Real packets are not on an idle line:
-//! nobody knows whether they leave it idle.
+//! homes (`metrics.homes`) have some, that of others is part of the line, and goes on. Real packets are
+//! left out as bulk traffic is: nobody knows whether they leave a line idle.
 
 use serde_json::Value;
 

@@ -386,6 +386,28 @@ fn round_trips_beside_a_programs_load_are_not_those_of_an_idle_line() {
     }
 }
 
+/// A neighbour's program fills the neighbour's line: of the game there no round trip is idle, and of the one here each is.
+#[test]
+fn a_program_is_a_load_of_its_own_home_alone() {
+    let real = "kind = 'outside', home = 'next'";
+    let line = LINE.replace("kind = 'outside'", real);
+    let theirs = GAME.replace("traffic.game = {", "traffic.theirs = { home = 'next',");
+    let homes = "homes = { ours = {}, next = {} }";
+    let mut live = Live::new(&Case::of(&line, &[GAME, &theirs, homes]).scenario());
+    for number in 0..4000 {
+        live.send(Time::from_ms(number), "real", Direction::Up, &Sent::udp(1472));
+    }
+    live.until(Time::from_s(4));
+    let (results, ..) = live.finish();
+    let means = |game| {
+        let row = results.flows.iter().find(|row| row.traffic == game && row.direction == "up");
+        row.map(|row| (row.rtt_mean_ms, row.rtt_idle_mean_ms)).unwrap()
+    };
+    let (ours, next) = (means("game"), means("theirs"));
+    assert!(ours.0.is_some() && ours.0 == ours.1, "{ours:?}");
+    assert!(next.0.unwrap() > ours.0.unwrap() + 4.0 && next.1.is_none(), "{next:?}");
+}
+
 /// What a replayed program did is not the upload's doing, and the idle line lacks both.
 #[test]
 fn an_answer_on_a_replay_names_the_program_beside_the_upload() {

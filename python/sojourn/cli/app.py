@@ -52,7 +52,7 @@ def application(arguments: Sequence[str] = ()) -> typer.Typer:
     names = [name for name in _COMMANDS if name in arguments[:1]]
     for name in names or _COMMANDS:
         module = import_module(f".{name}", __package__)
-        app.command(cls=Command)(getattr(module, name))
+        app.command(cls=getattr(module, "CLASS", Command))(getattr(module, name))
     if not names:
         _add_groups(app)
     return app

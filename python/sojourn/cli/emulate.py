@@ -14,12 +14,14 @@ import typer
 
 from . import options
 from .options import flag, option
+from .programs import WithPrograms, further_programs
 from .say import say, say_document
 
 if TYPE_CHECKING:
     from ..runs.emulation import Emulation, Lateness, Program
     from ..runs.simulation import Observation
 
+CLASS = WithPrograms
 TOO_LATE = 3
 _VIEW_EACH_S = 0.5
 _POLL_S = 0.02
@@ -42,6 +44,14 @@ def emulate(
         str | None, option("NAME", "Variant of a scenario that compares several.")
     ] = None,
     seed: Annotated[int | None, option("N", "Random seed; overrides the scenario's.")] = None,
+    home: Annotated[
+        list[str] | None,
+        option(
+            "NAME -- COMMAND...",
+            "Program behind the modem of another group of homes (its first), also behind COMMAND; "
+            "repeatable.",
+        ),
+    ] = None,
     server_run: Annotated[
         str | None,
         option(
@@ -81,21 +91,29 @@ def emulate(
 
     COMMAND runs in a network of its own, whose packets cross router, modem, cable and CMTS of the
     scenario, beside its other traffic. At the other end is a second network; programs find each
-    other by the names home and server. Both networks end with the run, and so do all programs in
-    them. It needs Linux, and root or a user namespace.
+    other by the names home and server. With --home NAME -- COMMAND a further home has a network
+    with a program of its own, by the name of its group. All networks end with the run, and so do
+    all programs in them. It needs Linux, and root or a user namespace.
 
     The run lasts as long as COMMAND and ends with its exit status, or with 3 if packets came too
-    late to trust the results.
+    late to trust the results. If COMMAND succeeds and a program of a further home has failed by
+    then, the exit status is that of this program.
     """
-    from ..runs.emulation import Emulation
+    from ..runs.emulation import Emulation, words_of
 
     if payloads and record is None:
         raise typer.BadParameter("--payloads: found no --record; allowed: with it")
+    if home:
+        raise typer.BadParameter(
+            f"--home {home[0]}: found no program behind it; allowed: --home NAME -- COMMAND..."
+        )
+    further = [(group, words_of(typed)) for group, typed in further_programs(context)]
     one = _variant(scenario, variant, set=set or (), config=config, seed=seed)
     words = command or [os.environ.get("SHELL") or "/bin/sh"]
     emulation = Emulation(
         one,
         name=Path(words[0]).name,
+        homes=[(group, Path(typed[0]).name) for group, typed in further],
         server=server_run,
         server_output=_NOTHING,
         wait_s=server_wait,
@@ -107,12 +125,19 @@ def emulate(
     with held:
         status: int | None = None
         why = ""
+        failed: list[tuple[str, Program]] = []
         with _despite_the_record(emulation) as failures, emulation:
             is_shown = bool(command) and not quiet and sys.stderr.isatty()
             with _until_stopped():
                 # The document is alone on standard output.
-                program = emulation.start(words, stdout=sys.stderr if as_json else sys.stdout)
+                output = sys.stderr if as_json else sys.stdout
+                beside = [
+                    (group, emulation.start(typed, at=group, stdin=_NOTHING, stdout=output))
+                    for group, typed in further
+                ]
+                program = emulation.start(words, stdout=output)
                 status, why = _watched(emulation, program, duration, is_shown)
+                failed = [(group, one) for group, one in beside if one.returncode]
         result = emulation.result
         if out and wanted:
             from ..store.write import write
@@ -123,6 +148,9 @@ def emulate(
         say(f"report: {out / 'report.html'}")
     for failure in failures:
         raise failure
+    for group, one in failed:
+        say(f"home {group}: {one.args[0]} ended with status {one.returncode}", err=True)
+        status = status or one.returncode
     _end(emulation, status)
 
 
@@ -250,6 +278,9 @@ def _tell(emulation: "Emulation", why: str, as_json: bool, quiet: bool, in_full:
         result.summary(in_full=in_full)
         lasted = f"{result.meta['duration_s']:.1f} s{why}"
         say(f"{lasted}; the scenario's duration_s is not used")
+        if len(kept["homes"]) > 1:
+            each = (f"{group} as {entry}" for group, entry in kept["homes"].items())
+            say(f"packets of the real programs in the tables: {', '.join(each)}")
         say(_in_time(emulation.lateness))
 
 

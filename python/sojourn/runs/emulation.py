@@ -1,9 +1,7 @@
 """Real programs on a line that is simulated in real time."""
 
 import contextlib
-import json
 import os
-import re
 import shlex
 import subprocess
 import time
@@ -17,6 +15,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 from .._sojourn import Variant
 from ..base.errors import InputError
 from ..base.files import draft_of_file
+from .emulated_homes import HOME, SERVER, with_homes
 from .part_files import PartFiles
 from .part_import import hooks
 from .parts import Given, files_of, refuse_in_parts
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 Command = str | Sequence[str | os.PathLike[str]]
 """A program and its arguments: a list, or a text that is split as shells do."""
 
-HOME, SERVER = "home", "server"
 _POLL_S = 0.01
 _GRACE_S = 2.0
 """So long programs have to end by themselves before they are killed."""
@@ -102,10 +100,11 @@ class Program:
 
 
 class Emulation:
-    """Two ends and the line of a scenario between them, in real time, while the block lasts.
+    """Homes, a server and the line of a scenario between them, in real time, while the block lasts.
 
-    Programs at the ends find each other by the names `home` and `server`. Nothing else is in their
-    network, and they end with the block. See `emulate`.
+    Programs at the ends find each other by the names `home` and `server`, and those of further
+    homes by the names of their groups. Nothing else is in their network, and they end with the
+    block. See `emulate`.
 
     >>> sojourn.emulate("upload", variant="DOCSIS-PIE")
     <Emulation 'program'>
@@ -116,6 +115,7 @@ class Emulation:
         variant: Variant,
         *,
         name: str = "program",
+        homes: Iterable[tuple[str, str]] = (),
         server: Command | None = None,
         server_output: int | IO[Any] | None = None,
         wait_s: float = 10,
@@ -125,13 +125,14 @@ class Emulation:
     ) -> None:
         """Prepares the line of a variant; `name` is that of the entry which it gets if it has none.
 
-        `server_output` is where the program at the server writes.
+        `homes` are the groups of further homes, each with a name likewise. `server_output` is where
+        the program at the server writes.
         """
         if not max_late_ms > 0:
             raise InputError(f"max_late_ms: found {max_late_ms}; allowed: more than 0")
         if not wait_s >= 0:
             raise InputError(f"wait_s: found {wait_s}; allowed: a time in s, from 0 on")
-        self._variant, self._entry = _with_entry(variant, name)
+        self._variant, self._homes = with_homes(variant, name, homes)
         self._server = None if server is None else words_of(server)
         self._server_output = server_output
         self._wait_s, self._max_late_ms = wait_s, max_late_ms
@@ -144,7 +145,7 @@ class Emulation:
         self._held = ExitStack()
 
     def __repr__(self) -> str:
-        return f"<Emulation {self._entry!r}>"
+        return f"<Emulation {self._homes[0].entry!r}>"
 
     @property
     def variant(self) -> Variant:
@@ -165,7 +166,8 @@ class Emulation:
             record = None
             if self._record is not None:
                 record = (held.enter_context(draft_of_file(self._record)), self._payloads)
-            self._native = _native()(self._variant, self._entry, record)
+            ends = [(home.entry, home.hosts) for home in self._homes]
+            self._native = _native()(self._variant, ends, record)
             held.callback(self._close)
             if self._server:
                 self._start_server(self._server)
@@ -195,19 +197,21 @@ class Emulation:
         stdout: int | IO[Any] | None = None,
         stderr: int | IO[Any] | None = None,
     ) -> Program:
-        """Starts a program at an end, `"home"` or `"server"`; it ends with the block at the latest.
+        """Starts a program at an end; it ends with the block at the latest.
 
-        The streams are those of this process, files, or `subprocess.DEVNULL`.
+        The end is `"home"`, `"server"` or the group of a further home. The streams are those of
+        this process, files, or `subprocess.DEVNULL`.
         """
-        if at not in (HOME, SERVER):
-            raise ValueError(f"at: found {at!r}; allowed: {HOME!r}, {SERVER!r}")
+        ends = self._ends()
+        if at not in ends:
+            raise ValueError(f"at: found {at!r}; allowed: {', '.join(map(repr, ends))}")
         command = words_of(command)
         with open(os.devnull, "r+b") as nothing:
             streams = [
                 nothing.fileno() if stream == subprocess.DEVNULL else _descriptor(stream)
                 for stream in (stdin, stdout, stderr)
             ]
-            native = self._line.spawn(at == HOME, command, (streams[0], streams[1], streams[2]))
+            native = self._line.spawn(ends[at], command, (streams[0], streams[1], streams[2]))
         self._programs.append(Program(native, command))
         return self._programs[-1]
 
@@ -294,6 +298,11 @@ class Emulation:
         is_too_late: bool = self.result.meta["emulation"]["is_too_late"]
         return is_too_late
 
+    def _ends(self) -> dict[str, int | None]:
+        """Where programs may be, with the numbers of homes."""
+        groups = {home.group: number for number, home in enumerate(self._homes)}
+        return {HOME: 0, SERVER: None, **{name: groups[name] for name in list(groups)[1:]}}
+
     @property
     def _line(self) -> "NativeEmulation":
         if self._native is None:
@@ -305,7 +314,7 @@ class Emulation:
             command, at=SERVER, stdin=subprocess.DEVNULL, stdout=self._server_output
         )
         deadline = time.monotonic() + self._wait_s
-        while not self._line.listens(False):
+        while not self._line.listens(None):
             if program.returncode is not None:
                 raise InputError(
                     f"{shlex.join(command)}: found its end, with status {program.returncode}; "
@@ -338,6 +347,7 @@ def emulate(
     scale: Settings = (),
     max_memory_gb: float | None = None,
     parts: Iterable[Given] = (),
+    homes: Iterable[str] = (),
     server: Command | None = None,
     wait_s: float = 10,
     record: str | os.PathLike[str] | None = None,
@@ -348,7 +358,9 @@ def emulate(
 
     The first parameters are those of `Simulation`; the scenario's `duration_s` is not used. The
     packets of programs are those of the first traffic entry of kind `outside`; if there is none,
-    there is one called `program`. `server` is a program that starts at the server before the block
+    there is one called `program`. `homes` are groups of homes whose first home has an end too, for
+    programs that start with `at` this group; its packets are those of the first such entry of the
+    group, or of one that is added. `server` is a program that starts at the server before the block
     begins, when one of its ports listens, for which it has `wait_s`. `record` is a file for a
     record of the packets, which `sojourn.run(..., replay=FILE)` sends again; it has headers alone
     unless `payloads`. If one packet in a thousand is later than `max_late_ms`, the results are too
@@ -370,6 +382,7 @@ def emulate(
         one = chosen(loaded, variant)
     return Emulation(
         one,
+        homes=[(group, "program") for group in ([homes] if isinstance(homes, str) else homes)],
         server=server,
         server_output=subprocess.DEVNULL,
         wait_s=wait_s,
@@ -409,24 +422,6 @@ def _native() -> "type[NativeEmulation]":
     except ImportError:
         raise InputError("emulate: found another system; allowed: Linux") from None
     return NativeEmulation
-
-
-def _with_entry(variant: Variant, name: str) -> tuple[Variant, str]:
-    """The variant with an entry for real packets, and the entry's name."""
-    traffic: Mapping[str, Any] = json.loads(variant.to_json())["traffic"]
-    real = {entry: of for entry, of in traffic.items() if of["kind"] == "outside"}
-    for entry, settings in real.items():
-        if settings.get("record") is not None:
-            raise InputError(
-                f"traffic.{entry}.record: found {settings['record']!r}; allowed: none in an "
-                "emulation, whose packets are those of programs; sojourn run sends recorded ones"
-            )
-    if real:
-        return variant, next(iter(real))
-    base = re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-")[:40] or "program"
-    names = (base, *(f"{base}-{number}" for number in range(2, len(traffic) + 2)))
-    entry = next(name for name in names if name not in traffic)
-    return variant.replace(set={f"traffic.{entry}.kind": "outside"}), entry
 
 
 def _descriptor(stream: int | IO[Any] | None) -> int | None:
