@@ -7,6 +7,7 @@ use crate::metrics::{Row, Rows};
 use sojourn_engine::fairness::{Demand, Link, max_min_of_links};
 use sojourn_engine::packet::Direction;
 use sojourn_scenario::apps::AppSpec;
+use sojourn_scenario::apps::outside::LITTLE;
 use sojourn_scenario::{Scenario, Span, traffic};
 
 /// Light traffic excuses no more of what a link carries.
@@ -20,6 +21,7 @@ pub(crate) const SHORTEST_S: f64 = 10.0;
 const SHORT: &str = "less than 10 s are measured of";
 const YIELDS: &str = "endless traffic leaves no part for";
 const NO_LINE: &str = "the line carries nothing in the time of";
+pub(crate) const UNKNOWN_LOAD: &str = "a real program takes an unknown part of the line beside";
 
 /// What a transfer, a torrent or a stream of data gets in the direction of its payload.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -31,7 +33,7 @@ pub struct Share {
     /// Its rate while it was under way, in Mbps.
     pub mbps: f64,
     /// Its max-min fair part of the line or, if that is less, what it had to send, in Mbps; 0 if it yields to traffic that
-    /// may take the whole line, or if that carries nothing.
+    /// may take the whole line, if that carries nothing, or if it is not known beside a real program.
     pub part_mbps: f64,
     /// What it gets of that, in percent; `None` if that is not known.
     pub share_percent: Option<f64>,
@@ -67,6 +69,11 @@ impl Share {
     /// Its rate as a multiple of its part.
     pub(crate) fn of_part(&self) -> f64 {
         self.mbps / self.part_mbps
+    }
+
+    /// Is its part not known, since a real program loads the line?
+    pub(crate) fn is_beside_program(&self) -> bool {
+        self.missing == Some(UNKNOWN_LOAD)
     }
 
     /// Is it due nothing, since it leaves the line to others?
@@ -119,27 +126,35 @@ fn of_direction(scenario: &Scenario, rows: &Rows, way: Direction) -> Vec<Share> 
     let shared = scenario.traffic.iter().filter(|(_, entry)| entry.app.has_share(way));
     let flows: Vec<Flow<'_>> =
         shared.filter_map(|(name, entry)| flow(scenario, rows, name, entry, way)).collect();
-    let parts_mbit = parts_mbit(scenario, rows, &flows, way);
-    let share = |(flow, part_mbit): (Flow<'_>, f64)| {
-        let line_mbps = part_mbit / (flow.time.end - flow.time.start);
+    let parts = parts(scenario, rows, &flows, way);
+    let share = |(flow, part): (Flow<'_>, Part)| {
+        let line_mbps = part.mbit / (flow.time.end - flow.time.start);
         let line_mbps = scenario.with_start_up_mbps(flow.entry, line_mbps);
-        let is_due = line_mbps > LEAST_MBPS;
+        let is_due = part.is_known && line_mbps > LEAST_MBPS;
         let part_mbps = line_mbps.min(flow.demand_mbps).max(f64::MIN_POSITIVE);
         // What takes turns with others has had a rate that the line carried.
         let least_mbps = if scenario.takes_turns(flow.entry) { flow.got.mbps } else { 0.0 };
         let part_mbps = if is_due { part_mbps.max(least_mbps) } else { 0.0 };
-        let nothing = if scenario.yields(flow.entry) { YIELDS } else { NO_LINE };
+        let nothing = match part.is_known {
+            false => UNKNOWN_LOAD,
+            true if scenario.yields(flow.entry) => YIELDS,
+            true => NO_LINE,
+        };
         let missing = (!is_due).then_some(nothing).or(flow.got.missing);
         let percent = (100.0 * flow.got.mbps / part_mbps).min(100.0);
         let share_percent = Some(percent).filter(|_| missing.is_none());
         Share { part_mbps, share_percent, missing, ..flow.got }
     };
-    flows.into_iter().zip(parts_mbit).map(share).collect()
+    flows.into_iter().zip(parts).map(share).collect()
 }
 
 /// What each film and each call with a control gets of the rate that its part of the line without bulk traffic makes of it, in
-/// percent: no choice of the household lowers what it is due.
-pub(crate) fn kept_percent(scenario: &Scenario, rows: &Rows, way: Direction) -> Vec<(String, f64)> {
+/// percent: no choice of the household lowers what it is due. `None` if that is not known beside a real program.
+pub(crate) fn kept_percent(
+    scenario: &Scenario,
+    rows: &Rows,
+    way: Direction,
+) -> Vec<(String, Option<f64>)> {
     let is_light = |row: &&Row| {
         let entry = scenario.traffic.get(row.traffic());
         entry.is_none_or(|entry| !entry.app.is_bulk())
@@ -152,13 +167,14 @@ pub(crate) fn kept_percent(scenario: &Scenario, rows: &Rows, way: Direction) -> 
     }
     let light = rows.flows.iter().filter(is_light).cloned().collect();
     let light = Rows { flows: light, ..Rows::default() };
-    let parts_mbit = parts_mbit(scenario, &light, &flows, way);
-    let kept = |((flow, count), part_mbit): ((Flow<'_>, f64), f64)| {
-        let due_mbps = scenario.adapted_mbps(flow.entry, part_mbit / flow.under_way_s / count);
+    let parts = parts(scenario, &light, &flows, way);
+    let kept = |((flow, count), part): ((Flow<'_>, f64), Part)| {
+        let due_mbps = scenario.adapted_mbps(flow.entry, part.mbit / flow.under_way_s / count);
         let percent = (100.0 * flow.got.mbps / due_mbps).min(100.0);
-        (due_mbps > LEAST_MBPS).then_some((flow.got.traffic, percent))
+        let percent = part.is_known.then_some(percent);
+        (due_mbps > LEAST_MBPS || !part.is_known).then_some((flow.got.traffic, percent))
     };
-    flows.into_iter().zip(counts).zip(parts_mbit).filter_map(kept).collect()
+    flows.into_iter().zip(counts).zip(parts).filter_map(kept).collect()
 }
 
 /// Films or calls of an entry and how many they are, if their rates follow the line in this direction. Their own is that of
@@ -233,21 +249,30 @@ fn flow<'a>(
     Some(Flow { entry, place, homes, time, under_way_s, demand_mbps, got })
 }
 
-/// The max-min fair part of each flow while it runs, in Mbit: a sum over the times in which the same flows run. Those that
+/// The part of a flow.
+#[derive(Clone)]
+struct Part {
+    mbit: f64,
+    /// Is there no load on its links whose demand nobody knows?
+    is_known: bool,
+}
+
+/// The max-min fair part of each flow while it runs: a sum over the times in which the same flows run. Those that
 /// yield divide what the others need not have, whatever these get.
-fn parts_mbit(scenario: &Scenario, rows: &Rows, flows: &[Flow<'_>], way: Direction) -> Vec<f64> {
+fn parts(scenario: &Scenario, rows: &Rows, flows: &[Flow<'_>], way: Direction) -> Vec<Part> {
     let mut edges: Vec<f64> =
         flows.iter().flat_map(|flow| [flow.time.start, flow.time.end]).collect();
     edges.sort_by(f64::total_cmp);
     edges.dedup();
-    let mut parts = vec![0.0; flows.len()];
+    let mut parts = vec![Part { mbit: 0.0, is_known: true }; flows.len()];
     for pair in edges.windows(2) {
         let time = pair[0]..pair[1];
         let length_s = time.end - time.start;
         let runs: Vec<usize> = (0..flows.len())
             .filter(|one| flows[*one].time.start <= time.start && time.end <= flows[*one].time.end)
             .collect();
-        let links = links(scenario, rows, flows, way, &time, &runs);
+        let (links, unknown) = links(scenario, rows, flows, way, &time, &runs);
+        unknown.into_iter().for_each(|one| parts[one].is_known = false);
         let divided = |links: &[Link], among: &[usize], mbps: &dyn Fn(usize) -> f64| {
             let of = |number| if among.contains(&number) { mbps(number) * length_s } else { 0.0 };
             let demand = |(number, flow): (usize, &Flow<'_>)| Demand::new(of(number), flow.homes);
@@ -268,7 +293,7 @@ fn parts_mbit(scenario: &Scenario, rows: &Rows, flows: &[Flow<'_>], way: Directi
                     true => flows[other].demand_mbps,
                     false => flows[other].beside_mbps(),
                 };
-                parts[one] += divided(links, among, &mbps)[one];
+                parts[one].mbit += divided(links, among, &mbps)[one];
             }
         }
     }
@@ -276,7 +301,7 @@ fn parts_mbit(scenario: &Scenario, rows: &Rows, flows: &[Flow<'_>], way: Directi
 }
 
 /// What each link carries in a time beside light traffic: the services of the homes, what they share, the core and
-/// the servers.
+/// the servers. And the flows on links of which real programs take more than a little: they might have taken more.
 fn links(
     scenario: &Scenario,
     rows: &Rows,
@@ -284,7 +309,7 @@ fn links(
     way: Direction,
     time: &Span,
     runs: &[usize],
-) -> Vec<Link> {
+) -> (Vec<Link>, Vec<usize>) {
     let length_s = time.end - time.start;
     let light_mbit = |of: &dyn Fn((usize, u8)) -> bool| {
         let is_light = |row: &&Row| {
@@ -296,37 +321,62 @@ fn links(
         let light = rows.flows.iter().filter(is_light);
         light.filter_map(|row| row.number("throughput_mbps")).sum::<f64>() * length_s
     };
-    let link = |mbit: f64, light_mbit: f64, passes: &dyn Fn(&Flow<'_>) -> bool| Link {
-        capacity: (mbit - light_mbit).max(EXCUSED * mbit),
-        flows: runs.iter().copied().filter(|one| passes(&flows[*one])).collect(),
+    let on_it = |passes: &dyn Fn(&Flow<'_>) -> bool| {
+        runs.iter().copied().filter(|one| passes(&flows[*one])).collect::<Vec<_>>()
+    };
+    let mut unknown = Vec::new();
+    let mut link = |mbit: f64, of: &dyn Fn((usize, u8)) -> bool| {
+        let flows = on_it(&|flow| of(flow.place));
+        let is_of =
+            |name: &str, entry: &traffic::Entry| of(scenario.service_flow(name, entry, way));
+        if real_mbps(scenario, rows, way, is_of) * length_s > LITTLE * mbit {
+            unknown.extend(&flows);
+        }
+        Link { capacity: (mbit - light_mbit(of)).max(EXCUSED * mbit), flows }
     };
     let channels: Vec<Option<f64>> =
         scenario.groups().map(|group| scenario.channel_mbit(&group, way, time)).collect();
     let mut links = Vec::new();
     for (number, flow) in scenario.all_service_flows(way) {
         let group = scenario.group(number);
-        let is_its = |flow_of: &Flow<'_>| flow_of.place == (number, flow);
-        let own = flows.iter().filter(|one| is_its(one));
+        let is_its = |place| place == (number, flow);
+        let own = flows.iter().filter(|one| is_its(one.place));
         let starts_s = own.map(|flow| flow.entry.app.start_s().unwrap_or_default());
         let since_s = starts_s.fold(f64::INFINITY, f64::min).min(time.start);
         let each_mbit = scenario.service_mbit(number, (way, flow), since_s, time);
         let mbit = (each_mbit * f64::from(group.count)).min(channels[number].unwrap_or(f64::MAX));
-        links.push(link(mbit, light_mbit(&|other| other == (number, flow)), &is_its));
+        links.push(link(mbit, &is_its));
     }
     let sending: Vec<_> = runs.iter().map(|one| (flows[*one].place.0, flows[*one].homes)).collect();
     for (groups, mbit) in scenario.shared_mbit(way, time, &sending) {
         let is_on = |of: (usize, u8)| groups.contains(&of.0) && channels[of.0].is_some();
-        links.push(link(mbit, light_mbit(&is_on), &|flow| is_on(flow.place)));
+        links.push(link(mbit, &is_on));
     }
     for mbit in scenario.core_mbit(way, time) {
-        links.push(link(mbit, light_mbit(&|_| true), &|_| true));
+        links.push(link(mbit, &|_| true));
     }
     for (name, server) in &scenario.servers {
-        let is_of = |flow: &Flow<'_>| match flow.entry.app.parameters().servers().as_slice() {
+        let is_of = |entry: &traffic::Entry| match entry.app.parameters().servers().as_slice() {
             [(_, only)] => *only == name.as_str(),
             _ => false,
         };
-        links.push(link(server.rate_mbps * length_s, 0.0, &is_of));
+        let flows = on_it(&|flow| is_of(flow.entry));
+        if real_mbps(scenario, rows, way, |_, entry| is_of(entry)) > LITTLE * server.rate_mbps {
+            unknown.extend(&flows);
+        }
+        links.push(Link { capacity: server.rate_mbps * length_s, flows });
     }
-    links
+    (links, unknown)
+}
+
+/// What the real programs of these entries take.
+fn real_mbps(
+    scenario: &Scenario,
+    rows: &Rows,
+    way: Direction,
+    is_of: impl Fn(&str, &traffic::Entry) -> bool,
+) -> f64 {
+    let real = scenario.traffic.iter().filter(|(_, one)| matches!(one.app, AppSpec::Real(_)));
+    let own = real.filter(|(name, entry)| is_of(name, entry));
+    own.filter_map(|(name, _)| own_row(rows, name, way)?.number("throughput_mbps")).sum()
 }

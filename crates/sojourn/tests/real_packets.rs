@@ -408,6 +408,35 @@ fn a_program_is_a_load_of_its_own_home_alone() {
     assert!(next.0.unwrap() > ours.0.unwrap() + 4.0 && next.1.is_none(), "{next:?}");
 }
 
+/// Of 10 Mbps up and 100 down a program takes more than 5 % in one direction or in none: what an upload and a film are due beside
+/// it is not known. 1518 B each 20 ms are 0.6 Mbps and each 2 ms 6 Mbps; each 30 ms are 0.4 Mbps.
+#[test]
+fn a_part_of_the_line_beside_a_programs_load_is_not_graded() {
+    let line = LINE.replace("duration_s = 1", "duration_s = 20");
+    let upload = "traffic.up = { kind = 'transfer', server = 'near' }";
+    let film = "traffic.film = { kind = 'video', server = 'near' }";
+    let unknown = |way, each_ms| {
+        let scenario = Case::of(&line, &[upload, film]).scenario();
+        let mut live = Live::new(&scenario);
+        let one = Sent::udp(1472);
+        let one = if way == Direction::Up { one } else { one.back() };
+        for at in (0..20_000).step_by(each_ms) {
+            live.send(Time::from_ms(at), "real", way, &one);
+        }
+        live.until(Time::from_s(20));
+        let facts = Facts::of(&scenario, &Rows::from(&live.finish().0));
+        let group = Group { name: "", variant: "", point: &[], runs: vec![&facts] };
+        let found = verdict(&[group], &[]);
+        let why = "a real program takes an unknown part of the line beside traffic.";
+        let all = found.groups[0].assessments.iter().filter(|one| one.summary.contains(why));
+        all.map(|one| (one.application, one.grade)).collect::<Vec<_>>()
+    };
+    assert_eq!(unknown(Direction::Up, 20), [("upload", None)]);
+    assert_eq!(unknown(Direction::Down, 2), [("video rate", None)]);
+    assert_eq!(unknown(Direction::Up, 30), []);
+    assert_eq!(unknown(Direction::Down, 20), []);
+}
+
 /// What a replayed program did is not the upload's doing, and the idle line lacks both.
 #[test]
 fn an_answer_on_a_replay_names_the_program_beside_the_upload() {

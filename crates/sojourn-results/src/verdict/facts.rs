@@ -13,7 +13,7 @@ use super::thresholds::{
 use crate::metrics::read::{FEWEST_PACKETS, Row, Rows};
 use crate::metrics::{ByLoad, page_load, round_trips, with_given_up};
 use crate::scores::qoe::GAME_ACCESS_MS;
-use crate::shares::{SHORTEST_S, Share, kept_percent, transfers};
+use crate::shares::{SHORTEST_S, Share, UNKNOWN_LOAD, kept_percent, transfers};
 use crate::words::{digits, grouped};
 use sojourn_engine::packet::Direction;
 use sojourn_engine::record::Part;
@@ -189,12 +189,15 @@ fn is_queue(part: Part) -> bool {
 fn kept_rates(scenario: &Scenario, rows: &Rows) -> Vec<Tested> {
     let all = Direction::BOTH.into_iter().flat_map(|way| kept_percent(scenario, rows, way));
     let judged = all.filter(|(name, _)| scenario.is_judged(&scenario.traffic[name]));
-    let tested = |(traffic, percents): (String, Vec<f64>)| {
+    let tested = |(traffic, percents): (String, Vec<Option<f64>>)| {
         let is_film = matches!(scenario.traffic[&traffic].app, AppSpec::Video(_));
         let application = if is_film { VIDEO_RATE } else { CALL_RATE };
         let own = rows.flows.iter().filter(|row| row.traffic() == traffic);
         let missing = own.filter_map(|row| unknown(application, scenario, row)).next();
-        let least = percents.into_iter().reduce(f64::min).filter(|_| missing.is_none());
+        let beside = || format!("{UNKNOWN_LOAD} traffic.{traffic}");
+        let missing = percents.contains(&None).then(beside).or(missing);
+        let known = percents.into_iter().flatten().reduce(f64::min);
+        let least = known.filter(|_| missing.is_none());
         let metric = Application::named(application).good[0].metric;
         Tested {
             application,

@@ -380,10 +380,11 @@ pub(super) fn bulk_words(facts: &Facts) -> (String, bool) {
 /// Who has more than its part where a transfer of the same direction gets little of its own.
 pub(super) fn taken(judged: &Judged<'_>) -> Option<String> {
     let of_part = |one: &Share| one.of_part();
-    let poor = judged.transfers.iter().min_by(|a, b| of_part(a).total_cmp(&of_part(b)))?;
+    let known = || judged.transfers.iter().filter(|one| !one.is_beside_program());
+    let poor = known().min_by(|a, b| of_part(a).total_cmp(&of_part(b)))?;
     let excess = |one: &Share| one.mbps - one.part_mbps;
     let takes = |one: &&Share| one.way == poor.way && excess(one) > -NAMED * excess(poor);
-    let mut takers: Vec<&Share> = judged.transfers.iter().filter(takes).collect();
+    let mut takers: Vec<&Share> = known().filter(takes).collect();
     takers.sort_by(|a, b| excess(b).total_cmp(&excess(a)));
     let clause = |one: &&Share| {
         let mark = judged.group.runs[0].marks.get(&one.traffic);

@@ -10,6 +10,10 @@ use crate::outside::Packets;
 use sojourn_engine::rng::Rng;
 use sojourn_engine::units::Time;
 
+/// This share of what a line carries is a little: real packets that take more are a load. Nobody knows how much more of it they
+/// would have taken.
+pub const LITTLE: f64 = 0.05;
+
 /// Parameters of real packets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -7,12 +7,11 @@ use std::ops::Range;
 use sojourn_engine::packet::Direction;
 use sojourn_engine::units::{BitRate, Time};
 use sojourn_scenario::Scenario;
+use sojourn_scenario::apps::outside::LITTLE;
 use sojourn_scenario::traffic::Entry;
 
 use super::under_way::REMEMBERED;
 
-/// This share of what the line carries is a little.
-pub(super) const LITTLE: f64 = 0.05;
 /// What comes within it may come at once.
 const AT_ONCE: Time = Time::from_ms(100);
 /// A line is never slower, in bits per second.

@@ -19,7 +19,6 @@ use std::collections::BTreeMap;
 use super::Simulation;
 use super::hops::Hops;
 use super::ledger::connections::ConnectionAccount;
-use super::program_load::LITTLE;
 use super::reading::Reading;
 use sojourn_access::{Access, AccessNetwork, Group, PlacedQueue};
 use sojourn_engine::capacity::Trace;
@@ -38,6 +37,7 @@ use sojourn_results::metrics::rows::{
 use sojourn_results::metrics::{LatencyCells, Results, SeriesRow};
 use sojourn_results::scores::qoe;
 use sojourn_scenario::Scenario;
+use sojourn_scenario::apps::outside::LITTLE;
 use sojourn_scenario::apps::{Done, Quality};
 use sojourn_scenario::traffic::Entry;
 use sojourn_scenario::{Idle, Unwatched, idle_keys};
