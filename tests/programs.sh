@@ -1,7 +1,8 @@
 #!/bin/sh
 # Prints the Debian packages of the programs that some tests use and this machine lacks. Without them these tests are
 # skipped: pages are tested in a browser, their module in node, captures with tshark; valgrind counts instructions,
-# strace kills commands; curl, iperf3 and ping send over emulated lines. Binaryen makes the module small.
+# strace kills commands; curl, iperf3 and ping send over emulated lines,
+# and slirp4netns leads out of them. Binaryen makes the module small.
 missing() {
     package=$1
     shift
@@ -16,6 +17,7 @@ missing curl curl
 missing iperf3 iperf3
 missing iputils-ping ping
 missing nodejs node
+missing slirp4netns slirp4netns
 missing strace strace
 missing tshark tshark
 missing valgrind valgrind

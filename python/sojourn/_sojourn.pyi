@@ -209,6 +209,7 @@ class Emulation:
         variant: Variant,
         homes: Sequence[tuple[str, Sequence[str]]],
         record: tuple[Path, bool] | None = None,
+        uplink: bool = False,
     ) -> Emulation: ...
     def spawn(
         self,

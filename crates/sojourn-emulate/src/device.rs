@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions, write};
 use std::io::{self, ErrorKind, Read, Write};
+use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 
@@ -9,6 +10,7 @@ use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 
 use crate::error::{Error, Result};
 use crate::place::Place;
+use crate::uplink;
 
 const NAME: &str = "cable0";
 /// As on Ethernet.
@@ -67,6 +69,26 @@ pub(crate) fn forward() -> io::Result<()> {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         other => other,
     }
+}
+
+/// Lets the namespace of this thread answer for all homes at its way out.
+pub(crate) fn lead_out() -> io::Result<()> {
+    let name = uplink::NAME;
+    write(format!("/proc/sys/net/ipv4/conf/{name}/proxy_arp"), "1")?;
+    // It answers at once.
+    write(format!("/proc/sys/net/ipv4/neigh/{name}/proxy_delay"), "0")
+}
+
+/// Sends what is for no host on the link to this one.
+pub(crate) fn route_out(gateway: Ipv4Addr) -> io::Result<()> {
+    // SAFETY: all zeros are a valid `rtentry`.
+    #[allow(unsafe_code)]
+    let mut route: libc::rtentry = unsafe { std::mem::zeroed() };
+    route.rt_dst = ipv4([0; 4]);
+    route.rt_genmask = ipv4([0; 4]);
+    route.rt_gateway = ipv4(gateway.octets());
+    route.rt_flags = libc::RTF_UP | libc::RTF_GATEWAY;
+    control(&control_socket(AddressFamily::Inet)?, libc::SIOCADDRT, &mut route)
 }
 
 /// Packets that the device of this thread's namespace has dropped because nobody read them in time.
@@ -156,6 +178,7 @@ fn ipv4(address: [u8; 4]) -> libc::sockaddr {
 trait Request {}
 impl Request for libc::ifreq {}
 impl Request for libc::in6_ifreq {}
+impl Request for libc::rtentry {}
 
 #[allow(unsafe_code)]
 fn control<T: Request>(file: &impl AsRawFd, request: libc::Ioctl, of: &mut T) -> io::Result<()> {

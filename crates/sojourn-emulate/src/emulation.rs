@@ -198,7 +198,10 @@ impl<L: Line> Loop<L> {
         let (devices, stop) = (self.devices.clone(), Arc::clone(&self.stop));
         let files = devices.iter().map(|device| device.as_fd()).chain([stop.bell.as_fd()]);
         let mut files: Vec<_> = files.map(|file| PollFd::new(file, PollFlags::POLLIN)).collect();
-        while !self.stop.is_over.load(Relaxed) && self.turn(&mut files) {}
+        let mut goes_on = true;
+        while goes_on && !self.stop.is_over.load(Relaxed) {
+            goes_on = self.turn(&mut files);
+        }
         self.outcome.lasted = self.line.now();
         self.outcome.inside_packets = self.payloads.len() as u64;
         (self.line, self.outcome)

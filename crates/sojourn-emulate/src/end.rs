@@ -1,11 +1,13 @@
 //! One end of a line: a network namespace with a device, and a thread that lives in it.
 
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
 use std::thread::{self, JoinHandle};
 
 use nix::errno::Errno;
 use nix::sched::{CloneFlags, unshare};
+use nix::unistd::{getpid, gettid};
 
 use crate::device::{self, Device};
 use crate::error::{Error, Result};
@@ -13,6 +15,7 @@ use crate::hosts::set_names;
 use crate::place::Place;
 use crate::program::{Program, Streams};
 use crate::sockets;
+use crate::uplink::Uplink;
 
 type Work = Box<dyn FnOnce() + Send>;
 
@@ -26,13 +29,14 @@ pub struct End {
 }
 
 impl End {
-    /// Makes a namespace in which all `places` are known by their names.
-    pub fn new(place: &Place, places: &Arc<[Place]>) -> Result<Self> {
+    /// Makes a namespace in which all `places` are known by their names. What goes beyond them has no way, or leads to the
+    /// place of this address.
+    pub fn new(place: &Place, places: &Arc<[Place]>, out: Option<Ipv4Addr>) -> Result<Self> {
         let (sender, receiver) = mpsc::channel::<Work>();
         let (ready, is_ready) = mpsc::channel();
         let (own, all) = (place.clone(), Arc::clone(places));
         let live = move || {
-            let _ = ready.send(enter(&own, &all));
+            let _ = ready.send(enter(&own, &all, out));
             receiver.into_iter().for_each(|work| work());
         };
         let thread = thread::Builder::new().name(format!("sojourn-{}", place.ipv4)).spawn(live);
@@ -45,6 +49,14 @@ impl End {
     /// Starts a program here.
     pub fn start(&self, words: Vec<String>, streams: Streams) -> Result<Program> {
         self.inside(move || Program::start(&words, streams))?
+    }
+
+    /// Leads packets of all homes out into the network of this process.
+    pub fn lead_out(&self) -> Result<Uplink> {
+        let thread = self.inside(gettid)?;
+        let uplink = Uplink::start(format!("/proc/{}/task/{thread}/ns/net", getpid()))?;
+        self.inside(device::lead_out)?.map_err(Error::of_io("cannot lead out"))?;
+        Ok(uplink)
     }
 
     /// Passes packets of one home on to another.
@@ -90,10 +102,14 @@ impl Drop for End {
     }
 }
 
-fn enter(place: &Place, places: &[Place]) -> Result<Device> {
+fn enter(place: &Place, places: &[Place], out: Option<Ipv4Addr>) -> Result<Device> {
     unshare(CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS).map_err(no_namespace)?;
-    set_names(places)?;
-    Device::open(place)
+    set_names(places, out.is_some())?;
+    let device = Device::open(place)?;
+    if let Some(gateway) = out.filter(|gateway| *gateway != place.ipv4) {
+        device::route_out(gateway).map_err(Error::of_io("cannot route beyond the ends"))?;
+    }
+    Ok(device)
 }
 
 fn no_namespace(errno: Errno) -> Error {

@@ -7,24 +7,28 @@ use nix::mount::{MntFlags, MsFlags, mount, umount2};
 
 use crate::error::{Error, Result};
 use crate::place::Place;
+use crate::uplink::RESOLVER;
 
 const HOSTS: &str = "/etc/hosts";
 const SWITCH: &str = "/etc/nsswitch.conf";
+const RESOLV: &str = "/etc/resolv.conf";
 /// Hidden for the moment in which the files are made, and in this mount namespace alone.
 const DESK: &str = "/tmp";
 
 /// Puts files of its own over those of the machine that say what names mean. This thread has a mount namespace of its own.
-pub(crate) fn set_names(places: &[Place]) -> Result<()> {
+/// With an uplink its resolver is asked for all other names.
+pub(crate) fn set_names(places: &[Place], has_uplink: bool) -> Result<()> {
     let nothing: Option<&str> = None;
     mount(nothing, "/", nothing, MsFlags::MS_REC | MsFlags::MS_PRIVATE, nothing)
         .map_err(Error::of("cannot have mounts of its own"))?;
+    let resolver = format!("nameserver {RESOLVER}\n");
     let files = [
         (HOSTS, hosts(places, &fs::read_to_string(HOSTS).unwrap_or_default())),
         (SWITCH, switch(&fs::read_to_string(SWITCH).unwrap_or_default())),
     ];
     mount(Some("sojourn"), DESK, Some("tmpfs"), MsFlags::empty(), Some("size=1m,mode=755"))
         .map_err(Error::of("cannot mount a file system for names"))?;
-    for (file, text) in files {
+    for (file, text) in files.into_iter().chain(has_uplink.then_some((RESOLV, resolver))) {
         if Path::new(file).exists() {
             let own = Path::new(DESK).join(Path::new(file).file_name().expect("a file"));
             fs::write(&own, text).map_err(Error::of_io("cannot write names"))?;

@@ -27,6 +27,7 @@ mod place;
 mod program;
 mod real_time;
 mod sockets;
+mod uplink;
 
 pub use background::Background;
 pub use emulation::{Carried, Emulation, Outcome};
@@ -36,3 +37,4 @@ pub use lateness::Lateness;
 pub use line::Line;
 pub use place::Place;
 pub use program::{Program, Streams};
+pub use uplink::Uplink;

@@ -2,10 +2,9 @@
 #![cfg(target_os = "linux")]
 
 use std::collections::VecDeque;
-use std::ffi::OsString;
 use std::fs::File;
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -84,6 +83,10 @@ fn ends() -> Option<(End, End)> {
 }
 
 fn ends_of(names: &[&str]) -> Option<(Vec<End>, End)> {
+    ends_with(names, None)
+}
+
+fn ends_with(names: &[&str], out: Option<Ipv4Addr>) -> Option<(Vec<End>, End)> {
     if let Err(error) = File::options().read(true).write(true).open("/dev/net/tun") {
         eprintln!("skipped: /dev/net/tun cannot be used here: {error}");
         return None;
@@ -96,7 +99,8 @@ fn ends_of(names: &[&str]) -> Option<(Vec<End>, End)> {
     let homes =
         (0..).zip(names).map(|(number, name)| Place::home(number, vec![(*name).to_owned()]));
     let places: Arc<[Place]> = homes.chain([Place::server()]).collect();
-    let mut ends: Vec<_> = places.iter().map(|place| End::new(place, &places).unwrap()).collect();
+    let mut ends: Vec<_> =
+        places.iter().map(|place| End::new(place, &places, out).unwrap()).collect();
     let server = ends.pop()?;
     Some((ends, server))
 }
@@ -118,7 +122,8 @@ fn a_program() {
         Ok("echo") => echo(),
         Ok("tcp") => talk("server"),
         Ok("tcp6") => talk(&Place::server().ipv6.to_string()),
-        Ok("emulate") => emulate_for_ever(),
+        Ok("emulate") => emulate_for_ever(None),
+        Ok("uplink") => emulate_for_ever(Some(Place::server().ipv4)),
         _ => {}
     }
 }
@@ -281,13 +286,14 @@ fn programs_end_as_they_did() {
     assert!(refusal(&["/etc/hosts"]).starts_with("/etc/hosts: found a file that is no program"));
 }
 
-/// What a run may leave behind in the namespaces of this process: interfaces, mounts, names.
-fn traces() -> (Vec<OsString>, String, String) {
-    let interfaces = fs::read_dir("/sys/class/net").unwrap();
-    let mut interfaces: Vec<_> = interfaces.map(|one| one.unwrap().file_name()).collect();
-    interfaces.sort();
-    let read = |file| fs::read_to_string(file).unwrap();
-    (interfaces, read("/proc/self/mountinfo"), read("/etc/hosts"))
+/// What a run may leave behind in the namespaces of this thread: interfaces, routes, mounts, names.
+fn traces() -> Vec<String> {
+    let read = |file: &str| fs::read_to_string(file).unwrap();
+    let devices = read("/proc/thread-self/net/dev");
+    let interface = |line: &str| line.split(':').next().unwrap().to_owned();
+    let interfaces: Vec<_> = devices.lines().skip(2).map(interface).collect();
+    let files = ["/proc/thread-self/net/route", "/proc/thread-self/mountinfo", "/etc/hosts"];
+    interfaces.into_iter().chain(files.map(read)).collect()
 }
 
 /// Processes whose environment has this mark.
@@ -302,13 +308,14 @@ fn marked(mark: &str) -> Vec<i32> {
     numbers.filter(has_mark).collect()
 }
 
-fn emulate_for_ever() {
-    let Some((home, server)) = ends() else { return };
+fn emulate_for_ever(out: Option<Ipv4Addr>) {
+    let Some((homes, server)) = ends_with(&["home"], out) else { return };
+    let _uplink = out.map(|_| server.lead_out().unwrap());
+    let home = &homes[0];
     let tree = ["sh", "-c", "sleep 1000 & sleep 1000"].map(str::to_owned).to_vec();
-    let _programs =
-        [&home, &server].map(|end| end.start(tree.clone(), Streams::default()).unwrap());
+    let _programs = [home, &server].map(|end| end.start(tree.clone(), Streams::default()).unwrap());
     let line = Delay { delay: Time::from_ms(5), ..Delay::default() };
-    let _emulation = Emulation::start(line, &[&home], &server).unwrap();
+    let _emulation = Emulation::start(line, &[home], &server).unwrap();
     println!("under way");
     thread::sleep(Duration::from_secs(600));
 }
@@ -316,19 +323,38 @@ fn emulate_for_ever() {
 /// Twenty times, or as often as KILLS says: at a random moment the parent, one of its children or both are killed.
 #[test]
 fn kills_leave_nothing() {
-    if ends().is_none() {
+    if ends().is_some() {
+        kill_often("emulate", 40_000);
+    }
+}
+
+/// The same with a way out, into a network that the test makes.
+#[test]
+fn kills_leave_nothing_of_an_uplink() {
+    if let Err(error) = Command::new("slirp4netns").arg("--version").output() {
+        eprintln!("skipped: slirp4netns cannot be used here: {error}");
         return;
     }
+    if ends().is_some() {
+        let own = || {
+            unshare(CloneFlags::CLONE_NEWNET).unwrap();
+            kill_often("uplink", 160_000);
+        };
+        thread::spawn(own).join().unwrap();
+    }
+}
+
+/// At moments within the time that it takes to start, and some more.
+fn kill_often(role: &str, most_us: u64) {
     let kills = env::var("KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(20);
     let before = traces();
     let mut random = 7_u64;
     for number in 0..kills {
         let mark = format!("SOJOURN_MARK={}.{number}", std::process::id());
-        let mut parent = start_marked(&mark);
+        let mut parent = start_marked(role, &mark);
         random =
             random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        // Within the time that it takes to start, and some more.
-        thread::sleep(Duration::from_micros((random >> 33) % 40_000));
+        thread::sleep(Duration::from_micros((random >> 33) % most_us));
         let own = parent.id() as i32;
         let others: Vec<_> = marked(&mark).into_iter().filter(|one| *one != own).collect();
         let child = (!others.is_empty()).then(|| others[(random >> 20) as usize % others.len()]);
@@ -346,9 +372,9 @@ fn kills_leave_nothing() {
     assert_eq!(traces(), before);
 }
 
-fn start_marked(mark: &str) -> Child {
+fn start_marked(name_of_role: &str, mark: &str) -> Child {
     let (name, value) = mark.split_once('=').unwrap();
-    let words = role("emulate");
+    let words = role(name_of_role);
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]).env(name, value).stdout(Stdio::null()).spawn().unwrap()
 }

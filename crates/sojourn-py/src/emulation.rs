@@ -13,7 +13,9 @@ use sojourn::input::fault;
 use sojourn::input::problem::Warning;
 use sojourn::outside::{Arrived, Direction, Header, Lost, Time, Writer};
 use sojourn::{Observation, Simulation};
-use sojourn_emulate::{Background, Emulation as Loop, End, Error, Line, Outcome, Place, Streams};
+use sojourn_emulate::{
+    Background, Emulation as Loop, End, Error, Line, Outcome, Place, Streams, Uplink,
+};
 use sojourn_parts::Watch;
 
 use crate::InputError;
@@ -32,6 +34,7 @@ pub struct Emulation {
     entries: Vec<String>,
     homes: Vec<End>,
     server: End,
+    _uplink: Option<Uplink>,
     watch: Watch,
     view: Arc<View>,
     /// Where a record of the packets goes, and whether with payloads.
@@ -49,22 +52,24 @@ struct View {
 #[pymethods]
 impl Emulation {
     /// Makes the namespaces. Each home has the traffic entry of kind `outside` that its packets are of, and the names by which
-    /// programs know it; `record` is a file for a record of them, and whether it has payloads.
+    /// programs know it; `record` is a file for a record of them, and whether it has payloads. With `uplink` the server's network leads into that of this process.
     #[new]
-    #[pyo3(signature = (variant, homes, record=None))]
+    #[pyo3(signature = (variant, homes, record=None, uplink=false))]
     fn new(
         py: Python<'_>,
         variant: &Variant,
         homes: Vec<(String, Vec<String>)>,
         record: Option<(PathBuf, bool)>,
+        uplink: bool,
     ) -> PyResult<Self> {
         let (entries, names): (Vec<_>, Vec<_>) = homes.into_iter().unzip();
-        let (homes, server) = py.detach(|| ends(names)).map_err(refused)?;
+        let (homes, server, uplink) = py.detach(|| ends(names, uplink)).map_err(refused)?;
         Ok(Self {
             variant: variant.clone(),
             entries,
             homes,
             server,
+            _uplink: uplink,
             watch: Watch::default(),
             view: Arc::default(),
             record,
@@ -202,19 +207,24 @@ impl Emulation {
     }
 }
 
-/// The ends of homes with these names, and that of the server.
-fn ends(names: Vec<Vec<String>>) -> sojourn_emulate::Result<(Vec<End>, End)> {
+/// The ends of homes with these names, that of the server, and its way out if it has one.
+fn ends(
+    names: Vec<Vec<String>>,
+    has_uplink: bool,
+) -> sojourn_emulate::Result<(Vec<End>, End, Option<Uplink>)> {
     let homes = (0..).zip(names).map(|(number, names)| Place::home(number, names));
     let places: Arc<[Place]> = homes.chain([Place::server()]).collect();
+    let out = has_uplink.then_some(Place::server().ipv4);
     let mut ends = Vec::new();
     for place in &*places {
-        ends.push(End::new(place, &places)?);
+        ends.push(End::new(place, &places, out)?);
     }
     let server = ends.pop().expect("that of the server is the last");
-    if ends.len() > 1 {
+    if ends.len() > 1 || has_uplink {
         server.forward()?;
     }
-    Ok((ends, server))
+    let uplink = has_uplink.then(|| server.lead_out()).transpose()?;
+    Ok((ends, server, uplink))
 }
 
 /// What says whether all packets were in time.

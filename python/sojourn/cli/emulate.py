@@ -62,6 +62,10 @@ def emulate(
     server_wait: Annotated[
         float, option("SECONDS", "How long the server has until it listens.", min=0.1)
     ] = 10,
+    uplink: Annotated[
+        bool,
+        flag("--uplink", "Lead beyond the servers into this machine's network; needs slirp4netns."),
+    ] = False,
     duration: Annotated[
         float | None,
         option("SECONDS", "End the run after this time; default: when COMMAND ends.", min=0.001),
@@ -119,6 +123,7 @@ def emulate(
         wait_s=server_wait,
         record=record,
         payloads=payloads,
+        uplink=uplink,
         max_late_ms=max_late,
     )
     held, wanted = _reserved(out, scenario, emulation.variant, overwrite)

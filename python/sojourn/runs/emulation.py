@@ -121,6 +121,7 @@ class Emulation:
         wait_s: float = 10,
         record: str | os.PathLike[str] | None = None,
         payloads: bool = False,
+        uplink: bool = False,
         max_late_ms: float = MAX_LATE_MS,
     ) -> None:
         """Prepares the line of a variant; `name` is that of the entry which it gets if it has none.
@@ -137,6 +138,7 @@ class Emulation:
         self._server_output = server_output
         self._wait_s, self._max_late_ms = wait_s, max_late_ms
         self._record, self._payloads = None if record is None else Path(record), payloads
+        self._uplink = uplink
         self._native: NativeEmulation | None = None
         self._programs: list[Program] = []
         self._result: Result | None = None
@@ -167,7 +169,7 @@ class Emulation:
             if self._record is not None:
                 record = (held.enter_context(draft_of_file(self._record)), self._payloads)
             ends = [(home.entry, home.hosts) for home in self._homes]
-            self._native = _native()(self._variant, ends, record)
+            self._native = _native()(self._variant, ends, record, self._uplink)
             held.callback(self._close)
             if self._server:
                 self._start_server(self._server)
@@ -352,6 +354,7 @@ def emulate(
     wait_s: float = 10,
     record: str | os.PathLike[str] | None = None,
     payloads: bool = False,
+    uplink: bool = False,
     max_late_ms: float = MAX_LATE_MS,
 ) -> Emulation:
     """The line of a scenario in real time, for programs: a context manager. Linux only.
@@ -363,8 +366,9 @@ def emulate(
     group, or of one that is added. `server` is a program that starts at the server before the block
     begins, when one of its ports listens, for which it has `wait_s`. `record` is a file for a
     record of the packets, which `sojourn.run(..., replay=FILE)` sends again; it has headers alone
-    unless `payloads`. If one packet in a thousand is later than `max_late_ms`, the results are too
-    late to trust.
+    unless `payloads`. With `uplink` programs reach beyond the server what this machine reaches,
+    with IPv4. If one packet in a thousand is later than `max_late_ms`, the results are too late to
+    trust.
 
     Raises `InputError` with what is missing where the system does not permit it.
 
@@ -388,6 +392,7 @@ def emulate(
         wait_s=wait_s,
         record=record,
         payloads=payloads,
+        uplink=uplink,
         max_late_ms=max_late_ms,
     )
 
