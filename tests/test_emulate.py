@@ -283,9 +283,10 @@ def test_packets_that_waited_before_they_were_read_are_late(line: Path, tmp_path
         process.send_signal(signal.SIGCONT)
         said, _ = process.communicate(timeout=PATIENT_S)
     kept = json.loads(said)["emulation"]
-    # The first of those that waited came within 0.05 s.
-    assert kept["latest_ms"] > 1000 * (stopped_s - 0.05) and kept["is_too_late"]
-    assert kept["longest_behind_ms"] > 1000 * (stopped_s - 0.001)
+    # The first of those that waited came within 0.05 s, and a busy machine stops the process later.
+    least_ms = 1000 * (stopped_s - 0.1)
+    assert kept["latest_ms"] > least_ms and kept["is_too_late"]
+    assert kept["longest_behind_ms"] > least_ms
     assert process.returncode == 3
 
 
