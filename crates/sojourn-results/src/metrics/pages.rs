@@ -15,12 +15,19 @@ const FEWEST_PAGES: usize = 2;
 /// How long the pages of an entry take to load.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct PageLoad {
-    /// The median; `None` if it depends on when unfinished pages would have been loaded.
-    pub median_s: Option<f64>,
-    /// What it is at least: as if these had been loaded when the run ended. `None` if nothing is known.
+    /// The median is no less: as if unfinished pages had been loaded when the run ended. `None` if nothing is known.
     pub least_s: Option<f64>,
+    /// It is no more: as if these never came. Endless if half of the pages are not loaded.
+    pub most_s: f64,
     /// Are there enough pages for a grade?
     pub is_graded: bool,
+}
+
+impl PageLoad {
+    /// The median; `None` if it depends on when unfinished pages would have been loaded.
+    pub(crate) fn median_s(&self) -> Option<f64> {
+        self.least_s.filter(|least_s| *least_s == self.most_s)
+    }
 }
 
 /// The load time of an entry's pages.
@@ -40,7 +47,7 @@ pub(crate) fn page_load(scenario: &Scenario, rows: &Rows, traffic: &str) -> Page
     let is_graded = is_known && (all.len() >= FEWEST_PAGES || loaded.is_empty() || are_poor);
     let most_s = median(&[loaded, vec![f64::INFINITY; counted.len()]].concat());
     let least_s = median(&all).filter(|_| is_known);
-    PageLoad { median_s: most_s.filter(|_| most_s == least_s), least_s, is_graded }
+    PageLoad { least_s, most_s: most_s.unwrap_or(f64::INFINITY), is_graded }
 }
 
 /// The longest median in s of several entries: of those that a grade is of, if there are any. `None` if one is not known.
@@ -52,7 +59,7 @@ pub(crate) fn page_load_of_all<'a>(
     let all = entries.map(|traffic| page_load(scenario, rows, traffic));
     let (graded, others): (Vec<_>, Vec<_>) = all.partition(|one| one.is_graded);
     let all = if graded.is_empty() { others } else { graded };
-    let medians: Option<Vec<f64>> = all.iter().map(|one| one.median_s).collect();
+    let medians: Option<Vec<f64>> = all.iter().map(PageLoad::median_s).collect();
     medians?.into_iter().reduce(f64::max)
 }
 

@@ -63,8 +63,8 @@ pub(super) struct Tested {
     pub missing: Option<String>,
     /// Is something of it measured at both ends?
     pub has_both_ends: bool,
-    /// The value that is the time of what had not come when the run ended: it takes longer.
-    pub cut: Option<&'static str>,
+    /// The value that is the time of what had not come when the run ended, and the most that it may be: it takes longer.
+    pub cut: Option<(&'static str, f64)>,
 }
 
 /// What a run contributes to a verdict: its measures, what it has for grades, and what its traffic is.
@@ -303,20 +303,24 @@ fn of_entry(
         let is_better_more = application.is_better_more(metric);
         (metric, values.reduce(if is_better_more { f64::min } else { f64::max }))
     };
-    let is_cut = |row: &&Row, metric: &str| match metric {
-        PAGE_LOAD => page(row).is_some_and(|of| of.median_s.is_none()),
-        _ => metric == VIDEO_START && row.number(metric) != start_wait_s(scenario, row),
+    let most = |row: &&Row, metric: &str| match metric {
+        PAGE_LOAD => page(row).filter(|of| of.median_s().is_none()).map(|of| of.most_s),
+        VIDEO_START => (row.number(metric) != start_wait_s(scenario, row)).then_some(f64::INFINITY),
+        _ => None,
     };
     let app = |row: &&Row| scenario.traffic.get(row.traffic()).map(|entry| &entry.app);
     let is_two_way = |row: &&Row| app(row).is_some_and(AppSpec::is_two_way);
-    let of_any = |metric: &&str| flows.iter().any(|row| is_cut(row, metric));
+    let cut = |metric| {
+        let most = flows.iter().filter_map(|row| most(row, metric)).reduce(f64::max);
+        most.map(|most| (metric, most))
+    };
     Tested {
         application: name,
         traffic: entry.to_owned(),
         values: application.metrics().into_iter().map(worst).collect(),
         missing: flows.iter().find_map(|row| unknown(name, scenario, row)),
         has_both_ends: flows.iter().any(is_two_way),
-        cut: application.metrics().into_iter().find(of_any),
+        cut: application.metrics().into_iter().find_map(cut),
     }
 }
 

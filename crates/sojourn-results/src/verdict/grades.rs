@@ -89,20 +89,32 @@ impl Assessment {
     fn new(
         application: &'static Application,
         (traffic, over): (&str, &BTreeMap<&'static str, Value>),
-        cut: Option<&str>,
+        cut: Option<(&str, f64)>,
         missing: Option<String>,
     ) -> Self {
         let values: Values = over.iter().map(|(metric, value)| (*metric, value.mean)).collect();
-        let level = level(application, |metric| values.get(metric).copied()?);
+        let value = |metric: &str| values.get(metric).copied().flatten();
         // What had not come by the end may be worse than it is now, and no better.
-        let is_known = |grade| missing.is_none() && (cut.is_none() || grade >= Grade::Poor);
-        let level = level.filter(|(grade, _)| is_known(*grade));
+        let at_most = |metric: &str| cut.filter(|one| one.0 == metric).map(|one| one.1);
+        let most = level(application, |metric| at_most(metric).or_else(|| value(metric)));
+        let is_same = |grade| grade >= Grade::Poor || most.is_some_and(|most| most.0 == grade);
+        let is_known = |grade| missing.is_none() && (cut.is_none() || is_same(grade));
+        let level = level(application, value).filter(|(grade, _)| is_known(*grade));
         let nothing = match application.name {
             PAGE => "fewer than two pages were loaded",
             _ => "no packet was delivered",
         };
-        let is_timed = |of: &&str| values.get(of).copied().flatten().is_some();
-        let unfinished = cut.filter(is_timed).map(|_| application.unfinished.to_owned());
+        let unfinished = cut.and_then(|(of, most)| {
+            let texts = apart(&[value(of)?, most]);
+            let shown = application.values.iter().find(|shown| shown.metric == of)?;
+            Some(match most.is_finite() {
+                false => application.unfinished.to_owned(),
+                true => format!(
+                    "{} is between {} and {}{}, since not all had come when the run ended",
+                    shown.label, texts[0], texts[1], shown.unit
+                ),
+            })
+        });
         let mut summary = match level {
             None => missing.or(unfinished).unwrap_or_else(|| nothing.to_owned()),
             Some(_) => unfinished
@@ -113,7 +125,7 @@ impl Assessment {
             summary = format!("{summary}: {} on DSLReports' scale from A+ to F", letter(*added_ms));
         }
         let grade = level.map(|(grade, _)| grade);
-        let (more_than, values) = values.into_iter().partition(|(of, _)| Some(*of) == cut);
+        let (more_than, values) = values.into_iter().partition(|(of, _)| at_most(of).is_some());
         Self {
             graded: application,
             application: application.name,
@@ -299,7 +311,14 @@ fn of_flows(one: &'static Application, runs: &[&Facts]) -> Vec<Assessment> {
         let is_poor = tests.iter().any(|test| test.has_both_ends)
             && known.is_some_and(|(grade, _)| grade >= Grade::Poor);
         let missing = tests.iter().find_map(|test| test.missing.clone()).filter(|_| !is_poor);
-        Assessment::new(one, (traffic, &over), tests.iter().find_map(|test| test.cut), missing)
+        let cut = tests.iter().find_map(|test| test.cut).map(|(metric, _)| {
+            let most = |test: &&Tested| match test.cut {
+                Some((_, most)) => most,
+                None => test.values.get(metric).copied().flatten().unwrap_or(f64::INFINITY),
+            };
+            (metric, tests.iter().map(most).sum::<f64>() / tests.len() as f64)
+        });
+        Assessment::new(one, (traffic, &over), cut, missing)
     };
     let tests = runs.iter().flat_map(|facts| &facts.tests);
     let own = tests.filter(|test| test.application == one.name).map(|test| test.traffic.as_str());

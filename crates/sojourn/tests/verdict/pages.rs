@@ -60,3 +60,30 @@ fn a_page_that_did_not_end_counts_where_it_makes_the_median_longer() {
         assert_eq!(of(none, &[], &[(10.0, took_s)]).1, is_graded, "{took_s}");
     }
 }
+
+/// Where every value that the median may have is of one grade, that is known, and half of the pages are said to be not loaded
+/// where they are.
+#[test]
+fn a_grade_is_known_where_the_median_is_on_one_side_of_its_bounds() {
+    // A user loads four pages one after another, and has waited for a fifth until 60 s.
+    let of = |took_s: [f64; 4], had_s: f64| {
+        let mut next_s = 60.0 - had_s;
+        let back = took_s.iter().rev().map(|took_s| {
+            next_s -= 1.0 + took_s;
+            (next_s, *took_s)
+        });
+        let (scenario, rows) = run("users = 1, pause_s = 1", &[], &back.collect::<Vec<_>>());
+        let found = only(&Facts::of(&scenario, &rows));
+        (found.grade, found.summary)
+    };
+    let between = |from: &str, to: &str| {
+        format!("the median page load is between {from} and {to} s, since not all had come when the run ended")
+    };
+    // The third of five is the last one, or what is longer than that.
+    let long = [7.99, 4.33, 2.66, 1.01];
+    assert_eq!(of(long, 4.0), (Some(Grade::Fair), between("4.00", "4.33")));
+    assert_eq!(of(long, 4.4), (Some(Grade::Fair), "half of all pages load within 4.3 s".to_owned()));
+    // Fair is from 3.3 s on.
+    assert_eq!(of([3.6, 3.5, 3.0, 3.0], 3.26), (None, between("3.26", "3.50")));
+    assert_eq!(of([3.6, 3.29, 3.0, 3.0], 3.26), (Some(Grade::Good), between("3.26", "3.29")));
+}
