@@ -439,7 +439,9 @@ fn without_grade(settings: &[&Judged<'_>]) -> Option<String> {
     }
     let missing = settings.iter().flat_map(|one| {
         let own = one.entries.iter().filter(|found| found.grade.is_none());
-        let why = own.map(|it| (it.summary.as_str(), without_article(&it.noun())));
+        let counts = |it: &Assessment| settings.len() > 1 && it.level().is_some();
+        let but = |it| if counts(it) { ", but its rate counts" } else { "" };
+        let why = own.map(|it| (it.summary.clone() + but(it), without_article(&it.noun())));
         distinct(why).into_iter().map(move |why| (why, *one))
     });
     let scoped = grouped(missing).into_iter().map(|((why, noun), of)| {

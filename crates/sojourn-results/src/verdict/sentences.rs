@@ -80,8 +80,7 @@ fn state(question: &Question<'_, '_>, best: &[usize]) -> String {
     let (setting, them) = (&question.all[best[0]], if best.len() == 1 { "it" } else { "them" });
     let noticed = question.noticed(best[0]).filter_map(|one| one.grade).max();
     let worst = noticed.min(Some(Grade::Poor));
-    let level = |one: &Assessment| Some(one.level()?.0);
-    let is_worse = |one: &&Assessment| worst.is_some() && level(one) > worst;
+    let is_worse = |one: &&Assessment| worst.is_some() && one.grade > worst;
     let worse = worse_ones(setting.assessments.iter().filter(is_worse).collect());
     let is_whole = setting.is_whole() && setting.assessments.iter().all(|one| one.grade.is_some());
     let said = match worst {

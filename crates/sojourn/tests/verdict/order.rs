@@ -85,6 +85,20 @@ fn a_transfer_measured_for_too_short_a_time_has_no_grade_and_compares() {
     assert_eq!(found.groups[0].assessments[0].grade, None);
     let first = "whole does best: nothing that is noticed has a grade. Against starves, ";
     assert!(found.sentences[0].starts_with(first), "{found:?}");
+    // No sentence gives it the grade that it has not.
+    let beside = |mbps: f64| {
+        let scenario = scenario_of(&format!("{GAME}\n{UPLOAD}"), &["duration_s=9"]);
+        let values = json!({"over_20_ms_access_percent": 0.0, "over_80_ms_round_trip_percent": 0.0,
+            "rtt_p90_ms": 25.0, "loss_percent": 0.0});
+        let flows = [both_ways("x", "game", &values), vec![rate("upload", "up", mbps)]].concat();
+        Facts::of(&scenario, &Rows { flows, ..Rows::default() })
+    };
+    let (starved, half) = (beside(0.4), beside(4.0));
+    let found = verdict(&[group("starves", &starved), group("half", &half)], &[]);
+    let first = "half does best: all that is graded is good. Against starves, ";
+    assert!(found.sentences[0].starts_with(first), "{found:?}");
+    let said = "Upload is not graded: less than 10 s are measured of traffic.upload, but its rate counts.";
+    assert!(found.sentences.contains(&said.to_owned()), "{found:?}");
     let (fair, good) = (of(4.0), of(6.1));
     assert_eq!(best(&[("fair", &fair), ("good", &good)]), ["good"]);
 }
