@@ -154,6 +154,7 @@ def test_low_latency_rows_are_of_the_judged_homes() -> None:
         (["idle line of a", "idle line of b"], "idle line of a and b"),
         (["a without uploads", "b without uploads"], "a and b without uploads"),
         (["idle line of a", "b without uploads"], "idle line of a and b without uploads"),
+        (["idle line of a, c", "idle line of b"], "idle line of 'a, c' and b"),
     ],
 )
 def test_equal_idle_lines_are_one_row(

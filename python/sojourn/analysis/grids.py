@@ -7,6 +7,7 @@ from itertools import chain
 from typing import Any
 
 from ..base.grid import NOTHING, Grid, digits, informative
+from ..base.lookup import quoted
 from .delay_parts import Parts, both_ways_ms, greatest_shares
 from .groups import THIS_RUN, Group, Results
 from .keys import key_in_words, value_in_words
@@ -253,20 +254,16 @@ def _of_settings(
 def _joined(names: Sequence[str]) -> str:
     """Names of idle lines, in which what all have in common stands once.
 
-    That is their beginning or their end: `idle line of A, B and C`, `A, B and C without uploads`.
+    That is their beginning or their end: `idle line of A, 'B, C' and D`, `A and B without uploads`.
     """
+    if len(names) == 1:
+        return names[0]
     start = names[0].partition(" of ")[0] + " of "
     end = " without " + names[0].rpartition(" without ")[2]
-    if all(name.startswith(start) for name in names):
-        return start + _listed([name.removeprefix(start) for name in names])
-    if all(name.endswith(end) for name in names):
-        return _listed([name.removesuffix(end) for name in names]) + end
-    return _listed(names)
-
-
-def _listed(names: Sequence[str]) -> str:
-    *others, last = names
-    return " and ".join(filter(None, [", ".join(others), last]))
+    start = start if all(name.startswith(start) for name in names) else ""
+    end = end if all(name.endswith(end) for name in names) else ""
+    *most, last = (quoted(name.removeprefix(start).removesuffix(end)) for name in names)
+    return f"{start}{', '.join(most)} and {last}{end}"
 
 
 def _labels(results: Results) -> tuple[list[str], list[list[str]]]:
