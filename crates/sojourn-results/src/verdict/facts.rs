@@ -8,7 +8,7 @@ use super::causes::{Cause, causes, idle_laws};
 use super::measures::MEASURES;
 use super::thresholds::{
     APPLICATIONS, Application, CALL, CALL_RATE, GAME, PAGE_LOAD, QUEUE_MEAN, SLOW_START_S,
-    VIDEO_RATE, VIDEO_STALLED, VIDEO_START, queue_of,
+    VIDEO_CALL, VIDEO_RATE, VIDEO_STALLED, VIDEO_START, queue_of,
 };
 use crate::metrics::read::{FEWEST_PACKETS, Row, Rows};
 use crate::metrics::{ByLoad, page_load, round_trips, with_given_up};
@@ -318,10 +318,23 @@ fn of_entry(
         application: name,
         traffic: entry.to_owned(),
         values: application.metrics().into_iter().map(worst).collect(),
-        missing: flows.iter().find_map(|row| unknown(name, scenario, row)),
+        missing: flows
+            .iter()
+            .find_map(|row| unknown(name, scenario, row))
+            .or_else(|| frameless(name, entry, flows)),
         has_both_ends: flows.iter().any(is_two_way),
         cut: application.metrics().into_iter().find_map(cut),
     }
+}
+
+/// A call of one's own whose datagrams arrive and belong to no frame.
+fn frameless(application: &str, entry: &str, flows: &[&Row]) -> Option<String> {
+    let columns = ["frames_incomplete_percent", "frame_latency_p90_ms"];
+    let has_none = |row: &&Row| columns.iter().all(|column| row.number(column).is_none());
+    let arrives = |row: &&Row| row.number("delivered_packets") >= Some(FEWEST_PACKETS);
+    let is_meant = application == VIDEO_CALL && flows.iter().all(has_none);
+    (is_meant && flows.iter().any(arrives))
+        .then(|| format!("no datagram of traffic.{entry} has the number of a frame (frame=)"))
 }
 
 /// Why a flow is not known well enough for a grade: bulk traffic loads a direction in which nothing of a game or call goes,

@@ -412,3 +412,18 @@ fn a_line_that_carries_nothing_gives_no_grade() {
     assert_eq!((upload.grade, found.groups[0].transfers[0].grade), (None, None));
     assert!(upload.summary.starts_with("the line carries nothing in the time of traffic.upload"));
 }
+
+/// Packets may arrive and belong to no frame: then frames are what is missing.
+#[test]
+fn a_call_without_frames_says_so_where_its_packets_arrive() {
+    let traffic = "traffic.x = { kind = 'video_call', server = 'near' }";
+    for (packets, why) in [
+        (900.0, "no datagram of traffic.x has the number of a frame (frame=)"),
+        (0.0, "no packet was delivered"),
+    ] {
+        let found = facts(traffic, "video_call", &json!({"delivered_packets": packets}));
+        let said = alone(&found).sentences;
+        let want = format!("Video call is not graded: {why}.");
+        assert!(said.contains(&want), "{said:?}");
+    }
+}
