@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::causes::Cause;
 use super::grades::{Assessment, grade_of};
 use super::groups::{Group, Judged, judged};
-use super::measures::{Better, MEASURES};
+use super::measures::{MEASURES, Measure};
 use super::order::{Answer, Price, Question};
 use super::round_trip::RoundTrip;
 use super::sentences::{
@@ -34,6 +34,8 @@ const NAMED_AS_FACTOR: f64 = 1.5;
 /// Of a game's quantiles that which names an idle line is named, unless the load changes another so many times more.
 const PLAINER: f64 = 1.5;
 
+/// What explains so much of a difference explains it.
+const MOST: f64 = 0.5;
 /// Why traffic beside an upload may be faster than alone (docs/plant.md).
 const SINCE_GRANTS: &str = ", since the modem has grants already";
 
@@ -310,14 +312,25 @@ fn without_article(noun: &str) -> String {
     noun.trim_start_matches("the ").to_owned()
 }
 
-/// Do games and calls wait less until they are granted than on the idle line?
-fn gains_grants(one: &Judged<'_>, idle: &Judged<'_>) -> bool {
+/// Does something wait so much less until it is granted than on the idle line that this is most of what its measure in ms falls?
+fn gains_grants(
+    measure: &Measure,
+    (idle, alone_ms): (&Judged<'_>, f64),
+    (one, beside_ms): (&Judged<'_>, f64),
+) -> bool {
     let waits = [Part::RequestWait, Part::Contention, Part::GrantWait];
-    let waits_ms = |of: &Judged<'_>| -> f64 {
-        let parts = of.group.causes().into_iter().flat_map(|one| one.parts);
-        parts.filter(|one| waits.contains(&one.part)).map(|one| one.ms).sum()
+    let waits_ms = |of: &Cause| -> f64 {
+        of.parts.iter().filter(|one| waits.contains(&one.part)).map(|one| one.ms).sum()
     };
-    waits_ms(one) < waits_ms(idle)
+    let now = one.group.causes();
+    let bears = |before: &Cause| {
+        let now = now.iter().find(|now| now.traffic == before.traffic);
+        let gains_ms = now.map(|now| waits_ms(before) - waits_ms(now));
+        gains_ms >= Some(MOST * (alone_ms - beside_ms))
+    };
+    let before = idle.group.causes();
+    let mut own = before.iter().filter(|cause| cause.application == measure.of.graded);
+    measure.unit == "ms" && own.any(bears)
 }
 
 /// What the bulk traffic does to other traffic, if anything is measured that it could do.
@@ -328,13 +341,13 @@ fn against_idle_line(one: &Judged<'_>, idle: &Judged<'_>) -> Option<String> {
         let (before, now) = (idle.group.value(measure)?.mean?, one.group.value(measure)?.mean?);
         let factor = if before > 0.0 { now / before } else { 0.0 };
         let weight = if measure.of.alone { PLAINER } else { 1.0 };
-        Some((what, before, now, unit, weight * factor))
+        Some((what, before, now, (measure, unit), weight * factor))
     });
     let first = slowed.clone().next().map(|one| one.0);
     // Of the median and the quantiles of a game that which the load changes most.
     let of_first = slowed.filter(|one| Some(one.0) == first);
     let plainest = of_first.reduce(|most, one| if one.4 > most.4 { one } else { most });
-    let slowed = plainest.and_then(|(what, before, now, unit, _)| {
+    let slowed = plainest.and_then(|(what, before, now, (measure, unit), _)| {
         let does = |verb| format!("{who} {verb}{} the {what}", if are_several { "" } else { "s" });
         let change = format!("{} {unit}", from_to(before, now));
         Some(if before > 0.0 && now >= NAMED_AS_FACTOR * before {
@@ -342,7 +355,8 @@ fn against_idle_line(one: &Judged<'_>, idle: &Judged<'_>) -> Option<String> {
         } else if now > (1.0 + SAME) * before {
             format!("{} a little: {change}", does("slow"))
         } else if now < (1.0 - SAME) * before {
-            let since = if gains_grants(one, idle) { SINCE_GRANTS } else { "" };
+            let gains = gains_grants(measure, (idle, before), (one, now));
+            let since = if gains { SINCE_GRANTS } else { "" };
             format!("{} faster: {change}{since}", does("make"))
         } else if one.group.runs[0].unwatched.is_empty() {
             let them = if are_several { "them" } else { "it" };
@@ -416,17 +430,19 @@ fn slow_cause(one: &Judged<'_>) -> Option<Cause> {
 
 /// What the same other traffic gets without the bulk traffic.
 fn idle_sentence(idle: &Judged<'_>, loaded: &Judged<'_>) -> Option<String> {
+    let (who, are_several) = bulk_words(loaded.group.runs[0]);
+    let them = if are_several { "them" } else { "it" };
     let clauses = MEASURES.iter().filter(|measure| measure.of.alone).filter_map(|measure| {
         let alone = idle.group.value(measure)?.mean?;
         let (label, unit) = (measure.label, measure.unit_after());
-        let may_be = measure.better == Better::Lower && gains_grants(loaded, idle);
-        let is_faster = |beside: &f64| may_be && *beside < (1.0 - SAME) * alone;
+        let gains = |beside| gains_grants(measure, (idle, alone), (loaded, beside));
+        let is_faster = |beside: &f64| *beside < (1.0 - SAME) * alone && gains(*beside);
         let faster = loaded.group.mean(measure.key).filter(is_faster).map(digits);
-        let faster = around(faster, |beside| format!(" (beside it {beside}{unit}{SINCE_GRANTS})"));
+        let faster =
+            around(faster, |beside| format!(" (beside {them} {beside}{unit}{SINCE_GRANTS})"));
         let faster = faster.unwrap_or_default();
         Some(format!("{label} is {}{unit}{faster}", digits(alone)))
     });
-    let (who, _) = bulk_words(loaded.group.runs[0]);
     let is_of_all = [IDLE_LINE, WITHOUT_BULK].contains(&idle.group.name);
     let of = if is_of_all { String::new() } else { format!(" ({})", idle.group.name) };
     around(clauses, |it| format!("Without {who}{of}, {it}.")).filter(|_| !who.is_empty())
