@@ -410,6 +410,12 @@ fn of_several(questions: &[Question<'_, '_>], answers: &[Answer], keys: &[String
     found.extend(coupling(&settings));
     let named = answers.iter().flat_map(|one| one.best.iter().chain(&one.reference).copied());
     found.extend(still_changing(&of(named.collect())));
+    let unfinished = best().flat_map(|one| one.assessments.iter().map(move |it| (it, one)));
+    for (said, one) in unfinished.filter_map(|(it, one)| Some((it.unfinished()?, one))) {
+        if !found.iter().any(|known| known.contains(said)) {
+            found.push(with(one, format!("{said}.")));
+        }
+    }
     let slow = best().filter_map(|one| Some((slow_cause(one)?, one)));
     let slowest = slow.max_by(|(one, _), (other, _)| one.total_ms().total_cmp(&other.total_ms()));
     found.extend(slowest.as_ref().map(|(cause, one)| with(one, cause.sentence())));

@@ -229,6 +229,12 @@ impl Assessment {
         self.values.get(metric).copied().flatten()
     }
 
+    /// What of it had not come when the run ended, in words: no table has a number of that.
+    pub(super) fn unfinished(&self) -> Option<&str> {
+        let is_cut = self.more_than.values().any(Option::is_some);
+        (is_cut && self.grade.is_some()).then_some(&self.summary)
+    }
+
     /// The value that keeps it from a better grade, or else the first that sentences say.
     pub(super) fn deciding(&self) -> &'static Shown {
         let Application { good, fair, poor, values, .. } = self.graded;

@@ -87,3 +87,23 @@ fn a_grade_is_known_where_the_median_is_on_one_side_of_its_bounds() {
     assert_eq!(of([3.6, 3.5, 3.0, 3.0], 3.26), (None, between("3.26", "3.50")));
     assert_eq!(of([3.6, 3.29, 3.0, 3.0], 3.26), (Some(Grade::Good), between("3.26", "3.29")));
 }
+
+/// No table has the number of what had not come with the best, so that the answer says so.
+#[test]
+fn what_had_not_come_with_the_best_is_said() {
+    let of = |p90_ms: f64| {
+        let game = json!({"over_20_ms_access_percent": p90_ms, "over_80_ms_round_trip_percent": 0.0,
+            "rtt_p90_ms": p90_ms, "loss_percent": 0.0});
+        let (_, mut rows) = run("users = 1", &[], &[]);
+        rows.flows.extend(both_ways("g", "game", &game));
+        let pages = PAGES.replace("users = 2", "users = 1");
+        let traffic = format!("{pages}\n{}", GAME.replace("traffic.x", "traffic.g"));
+        // The user begins by 1 s: 7 s are poor, and no failure yet.
+        Facts::of(&scenario_of(&traffic, &["duration_s=8"]), &rows)
+    };
+    let (slow, fast) = (of(60.0), of(5.0));
+    let found = verdict(&[group("slow", &slow), group("fast", &fast)], &[]);
+    assert!(found.sentences[0].starts_with("fast does best"), "{found:?}");
+    let said = "With fast, half of the pages are not loaded when the run ends.";
+    assert!(found.sentences.contains(&said.to_owned()), "{:?}", found.sentences);
+}
