@@ -184,10 +184,11 @@ impl Assessment {
         let is = self.measured(shown.metric).filter(|_| !self.turning.is_empty())?;
         let (label, unit) = (self.label(shown), shown.unit);
         let texts = apart(&[was, is]);
-        Some(format!(
+        let said = format!(
             "{label} was {}{unit} in the first half of the run and is {} in all",
             texts[0], texts[1]
-        ))
+        );
+        (texts[0] != texts[1]).then_some(said)
     }
 
     /// What it is, and of which entry.

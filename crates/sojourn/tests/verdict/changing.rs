@@ -170,3 +170,25 @@ fn halves_with_other_loads_are_not_compared() {
         assert_eq!(assessed.iter().any(|one| !one.first_half.is_empty()), is_compared, "{keys}");
     }
 }
+
+/// What a sentence calls changing has changed: of a call that fails from the beginning its loss, and not its MOS.
+#[test]
+fn what_changes_is_named_by_the_value_that_does() {
+    let early = |way: &str, (column, value): (&str, f64)| {
+        row(&json!({"table": "flows", "name": "x", "direction": way, "column": column, "value": value}))
+    };
+    let of = |half: [f64; 2], whole: [f64; 2]| {
+        let call = |[mos, lost]: [f64; 2]| [("mos", mos), ("loss_percent", lost), ("late_percent", 0.0)];
+        let first_half = ["up", "down"].iter().flat_map(|way| call(half).map(|it| early(way, it)));
+        let [mos, lost, late] = call(whole).map(|one| one.1);
+        let flows = both_ways("x", "voice", &json!({"mos": mos, "loss_percent": lost, "late_percent": late}));
+        let rows = Rows { flows, first_half: first_half.collect(), ..Rows::default() };
+        let found = alone(&Facts::of(&scenario(&GAME.replace("game", "voice")), &rows)).sentences;
+        found.into_iter().find(|said| said.starts_with("Still changing"))
+    };
+    let said = "Still changing, so run longer: the call's loss was 27.0 % in the first half of the run and is 66.0 in all.";
+    assert_eq!(of([1.0, 27.0], [1.0, 66.0]).as_deref(), Some(said));
+    let said = "Still changing, so run longer: the call's MOS was 4.30 in the first half of the run and is 3.90 in all.";
+    assert_eq!(of([4.3, 0.0], [3.9, 0.0]).as_deref(), Some(said));
+    assert_eq!(of([1.0, 66.0], [1.0, 66.0]), None);
+}

@@ -465,15 +465,34 @@ fn quotes_advantages(found: &Verdict) {
     }
 }
 
+/// Sentences have a name for each value that may decide a grade; 10 % of round trips above 80 ms are an RTT p90 above that.
+#[test]
+fn what_decides_a_grade_has_a_name() {
+    for sheet in APPLICATIONS.iter() {
+        let all = SHEETS.as_array().unwrap().iter();
+        let is_it = |of: &&serde_json::Value| {
+            of["names"].as_array().unwrap().iter().any(|name| name[0] == sheet.name)
+        };
+        let values = all.clone().find(is_it).unwrap()["values"].as_array().unwrap();
+        for threshold in sheet.good.iter().chain(&sheet.fair).chain(&sheet.poor) {
+            let metric = threshold.metric.replace("over_80_ms_round_trip_percent", "rtt_p90_ms");
+            assert!(values.iter().any(|shown| shown[0] == *metric), "{}: {metric}", sheet.name);
+        }
+    }
+}
+
 /// Each bound of good and fair is a step inside other grades, too: what differs by it is not alike.
 #[test]
 fn bounds_of_grades_are_steps() {
     for sheet in SHEETS.as_array().expect("sheets") {
+        let bounds =
+            ["good", "fair"].into_iter().flat_map(|of| sheet[of].as_array().expect("bounds"));
         // A single value has its bounds in its grades.
-        if sheet["values"].as_array().expect("values").len() < 2 {
+        if bounds.clone().map(|bound| &bound["metric"]).all(|of| *of == sheet["good"][0]["metric"])
+        {
             continue;
         }
-        for bound in ["good", "fair"].iter().flat_map(|of| sheet[*of].as_array().expect("bounds")) {
+        for bound in bounds {
             // Ten percent of round trips above 80 ms are an RTT p90 above that; what load adds compares nothing.
             let metric = match bound["metric"].as_str().expect("a metric") {
                 "over_80_ms_round_trip_percent" | "added_delay_ms" => continue,
@@ -729,7 +748,7 @@ fn swapped(text: &str) -> BTreeSet<String> {
         "Download" => "Upload".to_owned(),
         other => other.to_owned(),
     };
-    text.split([' ', ',', '.', '(', ')', '\'']).map(swap).collect()
+    text.split([' ', ',', '.', ';', '(', ')', '\'']).map(swap).collect()
 }
 
 #[test]
@@ -762,8 +781,10 @@ fn swapping_up_and_down_in_the_tables_swaps_the_words() {
             [(&of, &rows), (&back, &turned)].map(|(of, rows)| judged_of(&facts_of(of, rows), &all));
         assert_eq!(one.best, two.best);
         let words: BTreeSet<String> = swapped(&one.sentences[0]);
-        let want: BTreeSet<String> =
-            two.sentences[0].split([' ', ',', '.', '(', ')', '\'']).map(str::to_owned).collect();
+        let want: BTreeSet<String> = two.sentences[0]
+            .split([' ', ',', '.', ';', '(', ')', '\''])
+            .map(str::to_owned)
+            .collect();
         assert_eq!(words, want, "{} | {}", one.sentences[0], two.sentences[0]);
     });
 }
