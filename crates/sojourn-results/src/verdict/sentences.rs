@@ -284,12 +284,26 @@ fn change(
     let (from, to) = all[0];
     let texts = apart(&Vec::from_iter([from].into_iter().chain(all.iter().map(|one| one.1))));
     let verb = if to < from { "falls" } else { "rises" };
-    let values = joined(distinct(texts[1..].iter().cloned()));
+    let values = of_each(&Vec::from_iter(all.iter().map(|one| one.1)), &texts[1..]);
     let (what, unit) = (measure.label, measure.unit_after());
     let are_alike = all.iter().all(|one| (one.1 < one.0) == (to < from));
     are_alike.then(|| {
         (format!("{what} {verb} from {} to {values}{unit}", texts[0]), measure.is_worse(from, to))
     })
+}
+
+/// Values of settings in the order of their names: one that all have, each or, where names are not told, the range.
+fn of_each(values: &[f64], texts: &[String]) -> String {
+    let is_one = texts.iter().all(|text| *text == texts[0]);
+    let mut all: Vec<_> = values.iter().zip(texts).collect();
+    all.sort_by(|one, other| one.0.total_cmp(other.0));
+    match all.as_slice() {
+        [(_, only), ..] if is_one => (*only).clone(),
+        [(_, least), .., (_, most)] if all.len() > NAMED_AT_MOST => {
+            format!("between {least} and {most}")
+        }
+        _ => joined(texts.iter().cloned()),
+    }
 }
 
 /// A value that is another with other settings: as a clause and behind its application, whether it is worse, whether it is
@@ -304,8 +318,7 @@ fn changed_values(before: &Assessment, after: &[&Assessment]) -> Vec<Changed> {
         let to = to.filter(|to| !to.is_empty())?;
         let texts = apart(&[&[from], &to[..]].concat());
         let (was, is) = texts.split_first().filter(|(was, is)| **was != is[0])?;
-        let values =
-            format!("from {was} to {}{}", joined(distinct(is.iter().cloned())), shown.unit);
+        let values = format!("from {was} to {}{}", of_each(&to, is), shown.unit);
         let verb = match (to.iter().any(|to| *to < from), to.iter().any(|to| *to > from)) {
             (true, true) => "changes",
             (true, false) => "falls",

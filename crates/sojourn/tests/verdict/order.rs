@@ -132,6 +132,17 @@ fn several_that_do_equally_well_are_named_with_their_values() {
         ),
         "{found:?}"
     );
+    // Each name has its value, though some are equal; what is not named has a range.
+    let game = |all: &[&Facts]| {
+        let names: Vec<_> = (0..all.len()).map(|number| number.to_string()).collect();
+        let groups = names.iter().zip(all).map(|(name, facts)| group(name, facts));
+        let said = verdict(&Vec::from_iter(groups), &[]).sentences.remove(0);
+        said.split_once("(RTT p90 ").unwrap().1.split_once(')').unwrap().0.to_owned()
+    };
+    assert_eq!(game(&[&tail, &one, &two, &one]), "from 200 to 25.0, 14.0 and 25.0 ms");
+    assert_eq!(game(&[&tail, &one, &one]), "from 200 to 25.0 ms");
+    let many = [[&two; 4], [&one; 4], [&two; 4]].concat();
+    assert_eq!(game(&[&[&tail], &many[..]].concat()), "from 200 to between 14.0 and 25.0 ms");
 }
 
 #[test]
