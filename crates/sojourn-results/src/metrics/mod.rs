@@ -9,6 +9,7 @@ pub(crate) mod results;
 pub mod rows;
 pub(crate) mod tables;
 mod under_way;
+mod unmeasured;
 
 pub(crate) use given_up::with_given_up;
 pub use pages::unfinished_s;
@@ -17,3 +18,4 @@ pub use read::{Row, Rows};
 pub use results::{Change, LatencyCells, Results, SeriesRow};
 pub use tables::{Visitor, definitions};
 pub(crate) use under_way::{ByLoad, rate_mbps, round_trips};
+pub(crate) use unmeasured::{frameless, unprobed};

@@ -11,7 +11,7 @@ use super::thresholds::{
     VIDEO_CALL, VIDEO_RATE, VIDEO_STALLED, VIDEO_START, queue_of,
 };
 use crate::metrics::read::{FEWEST_PACKETS, Row, Rows};
-use crate::metrics::{ByLoad, page_load, round_trips, with_given_up};
+use crate::metrics::{ByLoad, frameless, page_load, round_trips, unprobed, with_given_up};
 use crate::scores::qoe::GAME_ACCESS_MS;
 use crate::shares::{SHORTEST_S, Share, UNKNOWN_LOAD, kept_percent, transfers};
 use crate::words::{digits, grouped};
@@ -321,24 +321,15 @@ fn of_entry(
         missing: flows
             .iter()
             .find_map(|row| unknown(name, scenario, row))
-            .or_else(|| frameless(name, entry, flows)),
+            .or_else(|| frameless(entry, flows).filter(|_| name == VIDEO_CALL))
+            .or_else(|| unprobed(scenario, entry, flows)),
         has_both_ends: flows.iter().any(is_two_way),
         cut: application.metrics().into_iter().find_map(cut),
     }
 }
 
-/// A call of one's own whose datagrams arrive and belong to no frame.
-fn frameless(application: &str, entry: &str, flows: &[&Row]) -> Option<String> {
-    let columns = ["frames_incomplete_percent", "frame_latency_p90_ms"];
-    let has_none = |row: &&Row| columns.iter().all(|column| row.number(column).is_none());
-    let arrives = |row: &&Row| row.number("delivered_packets") >= Some(FEWEST_PACKETS);
-    let is_meant = application == VIDEO_CALL && flows.iter().all(has_none);
-    (is_meant && flows.iter().any(arrives))
-        .then(|| format!("no datagram of traffic.{entry} has the number of a frame (frame=)"))
-}
-
 /// Why a flow is not known well enough for a grade: bulk traffic loads a direction in which nothing of a game or call goes,
-/// few packets of it arrived, a test of responsiveness was too short, or a video has played for so short a time, or at the level to which it rose, that its stalls are unknown, unless it
+/// few packets of it arrived, or a video has played for so short a time, or at the level to which it rose, that its stalls are unknown, unless it
 /// begins too late.
 fn unknown(application: &str, scenario: &Scenario, row: &Row) -> Option<String> {
     let (name, app) = (row.traffic(), &scenario.traffic.get(row.traffic())?.app);
@@ -351,16 +342,6 @@ fn unknown(application: &str, scenario: &Scenario, row: &Row) -> Option<String> 
             let wait_s = start_wait_s(scenario, row).filter(|wait_s| *wait_s <= SLOW_START_S)?;
             let short = || format!("traffic.{name} played for less than {SHORTEST_S} s");
             (wait_s > most_s).then(short).or_else(|| rising(scenario, row, most_s, 1.0))
-        }
-        (AppSpec::Responsiveness(test), _) => {
-            let is_loaded = row.direction().is_some_and(|way| app.loads(way));
-            let intervals = test.average_intervals;
-            let few = || {
-                format!(
-                    "traffic.{name} had fewer than {intervals} intervals with probes; a longer run, or limit_s, gives it more"
-                )
-            };
-            (is_loaded && !["medium", "high"].contains(&row.text("rpm_confidence"))).then(few)
         }
         (_, Some(way)) => Some(format!(
             "nothing of traffic.{name} goes {}, where bulk traffic does; direction = \"both\" measures both ends",

@@ -427,3 +427,29 @@ fn a_call_without_frames_says_so_where_its_packets_arrive() {
         assert!(said.contains(&want), "{said:?}");
     }
 }
+
+/// Probes may take a part of the goodput of the slower direction: a longer run is no remedy where that allows few.
+#[test]
+fn a_test_of_responsiveness_says_why_it_has_few_probes() {
+    let keys = "kind = 'responsiveness', server = 'near', interval_s = 1, limit_s = 10";
+    let traffic = format!("traffic.x = {{ {keys} }}");
+    let said = |up_mbps: f64, down_mbps: f64| {
+        let row = |(way, mbps): (&str, f64)| {
+            // Counted over 60 s, of which it goes on for 10.
+            flow(
+                "x",
+                way,
+                &json!({"quality": "responsiveness", "rpm_confidence": "low",
+                "goodput_mbps": mbps / 6.0, "under_way_s": 10.0}),
+            )
+        };
+        let flows = [("up", up_mbps), ("down", down_mbps)].map(row).to_vec();
+        only(&of_flows(&traffic, flows)).summary
+    };
+    let few = "traffic.x had fewer than 4 intervals with probes";
+    assert_eq!(said(5.0, 15.0), format!("{few}; a longer run, or limit_s, gives it more"));
+    // Two probes of 24 kbit in an interval of a second are 48 of 270 kbps.
+    let since = format!("{few}, since these may take 5 % (probe_percent) of its goodput");
+    assert_eq!(said(0.27, 15.0), format!("{since} up, 0.270 Mbps"));
+    assert_eq!(said(15.0, 0.27), format!("{since} down, 0.270 Mbps"));
+}
