@@ -341,7 +341,7 @@ fn changed_values(before: &Assessment, after: &[&Assessment]) -> Vec<Changed> {
 }
 
 /// What changes from one grade or value to others: the grade with a value that goes with it, or else a value that passes a
-/// step or changes by much; and beside what is better, a value that is much worse.
+/// step or changes by much; and beside that a value that changes by much the other way.
 pub(super) fn graded_clauses(before: &Assessment, after: &[&Assessment]) -> Vec<Change> {
     let changed = changed_values(before, after);
     let plain = |(clauses, is_worse, ..): &Changed| (clauses[0].clone(), *is_worse);
@@ -359,9 +359,10 @@ pub(super) fn graded_clauses(before: &Assessment, after: &[&Assessment]) -> Vec<
             is > was,
         ))
     };
-    let is_better = first.as_ref().is_some_and(|(_, is_worse)| !is_worse);
-    let worse = changed.iter().find(|one| one.1 && one.2).filter(|_| is_better);
-    first.into_iter().chain(worse.map(plain)).collect()
+    let is_worse = first.as_ref().map(|one| one.1);
+    let is_other = |one: &&Changed| one.2 && is_worse.is_some_and(|is_worse| one.1 != is_worse);
+    let other = changed.iter().find(is_other).map(plain);
+    first.into_iter().chain(other).collect()
 }
 
 /// What an idle line has not, bulk traffic and real programs, as the subject of a sentence, and whether it is several.

@@ -584,3 +584,23 @@ fn a_setting_that_loses_a_tenth_of_the_packets_is_behind() {
     );
     assert_eq!(found.best, Some(0), "{:?}", found.sentences);
 }
+
+/// A setting wins by something, which is said before what it costs: also where a use has the same grade, and the value by which
+/// it is told first is worse.
+#[test]
+fn what_the_best_wins_is_said_first() {
+    let of = |p90_ms: f64, lost_percent: f64| {
+        let values = json!({"over_20_ms_access_percent": 100.0, "over_80_ms_round_trip_percent": 50.0,
+            "rtt_p90_ms": p90_ms, "loss_percent": lost_percent});
+        of_flows(GAME, both_ways("x", "game", &values))
+    };
+    // Both are poor: by the delay, and one by its loss too. It misses steps at 5 and 20 %, the other one at 160 ms.
+    let (codel, plain) = (of(105.0, 44.0), of(255.0, 0.07));
+    for settings in [[("codel", &codel), ("plain", &plain)], [("plain", &plain), ("codel", &codel)]] {
+        let groups = settings.map(|(name, facts)| group(name, facts));
+        let found = verdict(&groups, &[]);
+        let want = "plain does best: nothing fails with it. Against codel, the game's loss falls from 44.0 to 0.0700 %, but game \
+                    RTT p90 rises from 105 to 255 ms.";
+        assert_eq!(found.sentences[0], want);
+    }
+}
