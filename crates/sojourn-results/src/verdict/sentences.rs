@@ -169,18 +169,30 @@ fn front(question: &Question<'_, '_>, best: &[usize]) -> String {
         best.iter().filter_map(|one| question.of(*one, component)).collect()
     };
     let clause = |setting: &usize| {
-        let ahead = |component: &Component<'_>| {
-            let own = question.of(*setting, component)?;
-            let (level, others) = (own.level()?, all(component));
-            let levels = || others.iter().filter_map(|one| one.level());
-            let is_first = levels().all(|other| level <= other) && levels().any(|it| level < it);
-            let behind = || others.iter().filter(|one| one.level() > Some(level));
-            // A value in which it is ahead of all that are behind.
-            let is_ahead = |shown: &&Shown| behind().all(|it| own.is_ahead(it, shown.metric));
-            let shown = own.graded.values.iter().find(is_ahead);
-            let value = shown.map(|shown| in_brackets(own, shown)).unwrap_or_default();
-            is_first.then(|| own.noun() + &value)
+        let others: Vec<usize> = best.iter().copied().filter(|one| one != setting).collect();
+        let behind = |component: &Component<'_>| -> Vec<usize> {
+            let own = question.level(*setting, component);
+            let is_behind = |one: &&usize| own.is_some() && question.level(**one, component) > own;
+            others.iter().filter(is_behind).copied().collect()
         };
+        let ahead = grouped(question.components.iter().map(|one| (behind(one), one)));
+        let ahead = ahead.into_iter().filter(|(behind, _)| !behind.is_empty());
+        let ahead: String = ahead
+            .map(|(behind, components)| {
+                let of = around([names(&of_numbers(question, &behind))], |it| format!(" of {it}"));
+                let of = of.filter(|_| others.len() > 1).unwrap_or_default();
+                let in_what =
+                    components.iter().filter_map(|it| ahead_by(question, (*setting, &behind), it));
+                format!(", ahead{of} in {}", joined(in_what))
+            })
+            .collect();
+        let fails = question.noticed(*setting).filter(|one| {
+            let grade = |of: &usize| question.all[*of].grade(one.application);
+            let fails = |of: &usize| grade(of) == Some(Grade::Fails);
+            fails(setting) && !question.settings.iter().all(fails)
+        });
+        let fails = around(fails.map(|one| one.noun()), |it| format!(", failing in {it}"));
+        let fails = fails.unwrap_or_default();
         let is_known_elsewhere = |component: &&Component<'_>| {
             let is_known = |one: &&Assessment| one.level().is_some();
             let is_unknown = question.level(*setting, component).is_none();
@@ -194,12 +206,10 @@ fn front(question: &Question<'_, '_>, best: &[usize]) -> String {
         };
         let has = question.components.iter().filter(|one| question.yields(one)).filter_map(has);
         let has = around(has, |it| format!(", where {it}")).unwrap_or_default();
-        let ahead = question.components.iter().filter_map(ahead);
-        let ahead = around(ahead, |it| format!(", ahead in {it}")).unwrap_or_default();
         let unknown = question.components.iter().filter(is_known_elsewhere);
         let unknown = unknown.filter_map(|one| Some(all(one).first()?.noun()));
         let unknown = around(unknown, |it| format!(", not graded in {it}")).unwrap_or_default();
-        format!("{}{ahead}{unknown}{has}", question.all[*setting].name())
+        format!("{}{ahead}{fails}{unknown}{has}", question.all[*setting].name())
     };
     let said: Vec<_> = best.iter().take(NAMED_AT_MOST).map(clause).collect();
     let is_known = |one: &Component<'_>| {
@@ -208,6 +218,32 @@ fn front(question: &Question<'_, '_>, best: &[usize]) -> String {
     let are_known = question.components.iter().all(is_known);
     let decides = if are_known { " What matters most decides." } else { "" };
     format!("No setting does best at everything. These are in front: {}.{decides}", said.join("; "))
+}
+
+/// In what a setting is ahead of others, with the value that decides: one that keeps them from its grade, or passes a step.
+fn ahead_by(
+    question: &Question<'_, '_>,
+    (setting, behind): (usize, &[usize]),
+    component: &Component<'_>,
+) -> Option<String> {
+    let own = question.of(setting, component)?;
+    let others = || behind.iter().filter_map(|one| question.of(*one, component));
+    let passes = |metric: &str, it: &Assessment| {
+        let values = own.measured(metric).zip(it.measured(metric));
+        let is_between = |bound| values.is_some_and(|(own, it)| (own <= bound) != (it <= bound));
+        own.graded.bounds(metric).any(is_between)
+    };
+    let decides = |metric: &str, it: &Assessment| match it.grade > own.grade {
+        true => it.deciding().metric == metric,
+        false => passes(metric, it),
+    };
+    let is_ahead = |shown: &&Shown| others().all(|it| own.is_ahead(it, shown.metric));
+    let is_decisive =
+        |shown: &&Shown| is_ahead(shown) && others().all(|it| decides(shown.metric, it));
+    let values = &own.graded.values;
+    let shown = values.iter().find(is_decisive).or_else(|| values.iter().find(is_ahead));
+    let value = shown.map(|shown| in_brackets(own, shown)).unwrap_or_default();
+    Some(own.noun() + &value)
 }
 
 /// All settings do equally well, or lines differ in rates alone.

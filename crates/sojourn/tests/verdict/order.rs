@@ -68,7 +68,8 @@ fn what_is_within_a_step_is_alike_and_what_is_ahead_elsewhere_is_no_better() {
     assert_eq!(found.answers[0].best, [0, 1]);
     assert!(!found.answers[0].is_alike && found.best.is_none());
     assert!(found.sentences[0].starts_with(
-        "No setting does best at everything. These are in front: a, ahead in the game (RTT p90 25.0 ms); b, ahead in the upload ("
+        "No setting does best at everything. These are in front: a, ahead in the game (share of game packets over 20 ms \
+         0.500 %); b, ahead in the upload ("
     ), "{found:?}");
 }
 
@@ -603,4 +604,29 @@ fn what_the_best_wins_is_said_first() {
                     RTT p90 rises from 105 to 255 ms.";
         assert_eq!(found.sentences[0], want);
     }
+}
+
+/// Each in front says of whom it is ahead in what, with the value that decides, and what fails with it alone.
+#[test]
+fn those_in_front_say_of_whom_they_are_ahead() {
+    let of = |mos, page_s, mbps| call_and_uploads(mos, page_s, &[("up", mbps)], 1);
+    let (a, b, c) = (of(4.4, 1.0, 3.0), of(3.5, 1.0, 5.0), of(4.4, 5.0, 5.0));
+    let said = verdict(&[group("a", &a), group("b", &b), group("c", &c)], &[]).sentences.remove(0);
+    let want = "No setting does best at everything. These are in front: \
+                a, ahead of b in the call (MOS 4.40), ahead of c in the page load (median 1.00 s); \
+                b, ahead of c in the page load (median 1.00 s), ahead of a in the upload (96.8 % of its part of the line); \
+                c, ahead of b in the call (MOS 4.40), ahead of a in the upload (96.8 % of its part of the line). \
+                What matters most decides.";
+    assert_eq!(said, want);
+    // The queue is good by its tail: 15 ms between the means is a step inside the grade.
+    let of = |mean_ms: f64, p99_ms: f64, mbps: f64| {
+        let queue = row(&json!({"queue": "q", "direction": "up", "departed_packets": 900.0,
+            "sojourn_mean_ms": mean_ms, "sojourn_p99_ms": p99_ms}));
+        let flows = vec![rate("upload", "up", mbps)];
+        Facts::of(&scenario(UPLOAD), &Rows { flows, queues: vec![queue], ..Rows::default() })
+    };
+    let (short, full) = (of(13.4, 82.0, 3.0), of(15.8, 150.0, 5.0));
+    let said = verdict(&[group("short", &short), group("full", &full)], &[]).sentences.remove(0);
+    let want = "short, ahead in the upstream queue (wait of 99 % of packets 82.0 ms); full, ahead in the upload (96.8 ";
+    assert!(said.contains(want), "{said}");
 }
