@@ -273,7 +273,8 @@ fn of_one(all: &[Judged<'_>], number: usize) -> Vec<String> {
     let one = &all[number];
     let against = one.idle_line.and_then(|idle| against_idle_line(one, &all[idle]));
     let grades = one.assessments.iter().filter_map(graded_sentence);
-    let longest = one.group.causes().first().map(Cause::sentence);
+    let slow = slow_cause(one).map(|(_, said)| said);
+    let longest = slow.or_else(|| one.group.causes().first().map(Cause::sentence));
     let more = [taken(one), still_changing(&[one]), longest, without_grade(&[one])];
     let more = limits(one).iter().cloned().chain(more.into_iter().flatten());
     beyond_letters(&[one]).into_iter().chain(against).chain(grades).chain(more).collect()
@@ -417,8 +418,8 @@ fn of_several(questions: &[Question<'_, '_>], answers: &[Answer], keys: &[String
         }
     }
     let slow = best().filter_map(|one| Some((slow_cause(one)?, one)));
-    let slowest = slow.max_by(|(one, _), (other, _)| one.total_ms().total_cmp(&other.total_ms()));
-    found.extend(slowest.as_ref().map(|(cause, one)| with(one, cause.sentence())));
+    let slowest = slow.max_by(|(one, _), (other, _)| one.0.total_cmp(&other.0));
+    found.extend(slowest.as_ref().map(|((_, said), one)| with(one, said.clone())));
     let shown = slowest.map(|(_, one)| one).or_else(|| best().next());
     found.extend(shown.and_then(|one| idle_sentence(&all[one.idle_line?], one)));
     found.extend(alone(questions).filter(|_| is_asked));
@@ -426,12 +427,27 @@ fn of_several(questions: &[Question<'_, '_>], answers: &[Answer], keys: &[String
     found
 }
 
-/// Where the time of games and calls goes that are not good, the longest first.
-fn slow_cause(one: &Judged<'_>) -> Option<Cause> {
-    let is_slow = |name: &str| {
-        [GAME, CALL, VIDEO_CALL, CLOUD_GAME].contains(&name) && one.grade(name) > Some(Grade::Good)
+/// Why the game or call with the worst grade is not good, of several the one that takes longest, with its time in ms: where that
+/// goes, what is lost, or both, by what keeps it from a better grade.
+fn slow_cause(one: &Judged<'_>) -> Option<(f64, String)> {
+    let is_slow = |it: &&Assessment| {
+        [GAME, CALL, VIDEO_CALL, CLOUD_GAME].contains(&it.application)
+            && it.grade > Some(Grade::Good)
     };
-    one.group.causes().into_iter().find(|cause| is_slow(cause.application))
+    let causes = one.group.causes();
+    let cause = |it: &Assessment| causes.iter().find(|cause| cause.traffic == it.traffic);
+    let slow = one.entries.iter().filter(is_slow).filter_map(|it| Some((it, cause(it)?)));
+    let (worst, cause) = slow.max_by(|(one, own), (other, its)| {
+        one.grade.cmp(&other.grade).then(own.total_ms().total_cmp(&its.total_ms()))
+    })?;
+    let said = match worst.lost() {
+        None => cause.sentence(),
+        Some((lost, false)) => format!("{} {}.", cause.sentence(), capitalised(&lost)),
+        Some((lost, true)) => {
+            format!("what is wrong with traffic.{} is loss, not delay: {lost}.", cause.traffic)
+        }
+    };
+    Some((cause.total_ms(), said))
 }
 
 /// What the same other traffic gets without the bulk traffic.

@@ -238,11 +238,30 @@ impl Assessment {
 
     /// The value that keeps it from a better grade, or else the first that sentences say.
     pub(super) fn deciding(&self) -> &'static Shown {
-        let Application { good, fair, poor, values, .. } = self.graded;
+        let values = &self.graded.values;
+        let is_unmet = |shown: &&Shown| self.unmet().any(|t| t.metric == shown.metric);
+        values.iter().find(is_unmet).unwrap_or(&values[0])
+    }
+
+    /// What keeps it from a better grade.
+    fn unmet(&self) -> impl Iterator<Item = &'static Threshold> {
+        let Application { good, fair, poor, .. } = self.graded;
         let better = [good, good, fair, poor][self.grade.map_or(0, |grade| grade as usize)];
-        let is_unmet = |t: &Threshold| self.measured(t.metric).is_some_and(|it| !t.is_met(it));
-        let unmet = |shown: &&Shown| better.iter().any(|t| t.metric == shown.metric && is_unmet(t));
-        values.iter().find(unmet).unwrap_or(&values[0])
+        better.iter().filter(|t| self.measured(t.metric).is_some_and(|it| !t.is_met(it)))
+    }
+
+    /// The loss that keeps it from a better grade, in words, and whether nothing else does.
+    pub(super) fn lost(&self) -> Option<(String, bool)> {
+        let is_loss = |t: &Threshold| LOSSES.contains(&t.metric);
+        let lost = self.unmet().find(|t| is_loss(t))?.metric;
+        Some((self.said(lost)?, self.unmet().all(is_loss)))
+    }
+
+    /// A value that sentences have, in words.
+    fn said(&self, metric: &str) -> Option<String> {
+        let shown = self.graded.values.iter().find(|shown| shown.metric == metric)?;
+        let value = digits(self.measured(metric)?);
+        Some(format!("{} is {value}{}", self.label(shown), shown.unit))
     }
 
     /// What is wrong with it that is no delay: a loss above its bound, or else that it fails.
@@ -254,9 +273,7 @@ impl Assessment {
             let fails = self.grade == Some(Grade::Fails);
             return fails.then(|| format!("{} fails", self.graded.noun));
         };
-        let shown = self.graded.values.iter().find(|shown| shown.metric == lost)?;
-        let value = digits(self.measured(lost)?);
-        Some(format!("{} is {value}{}", self.label(shown), shown.unit))
+        self.said(lost)
     }
 
     /// Its level with other values.

@@ -168,3 +168,42 @@ fn the_longest_delay_of_the_best_setting_is_told_unless_it_is_good() {
     assert!(all.groups[0].causes[0].starts_with("traffic.y takes 15.5 ms up"), "{all:?}");
     assert!(all.sentences.contains(&all.groups[0].causes[0]), "{all:?}");
 }
+
+/// The sentence is about the use with the worst grade, though another one takes longer, and of loss where that is what is wrong.
+#[test]
+fn the_worst_grade_is_what_is_explained() {
+    let said = |over_percent: f64, lost_percent: f64| {
+        let game = |name, over_percent: f64, lost_percent: f64, mean_ms: f64| {
+            let values = json!({"rtt_p90_ms": 2.0 * mean_ms, "over_20_ms_access_percent": over_percent,
+                "over_80_ms_round_trip_percent": over_percent, "loss_percent": lost_percent});
+            let part = |way| {
+                row(&json!({"traffic": name, "direction": way, "part": "total", "mean_ms": mean_ms,
+                    "sent_packets": 900}))
+            };
+            (both_ways(name, "game", &values), ["up", "down"].map(part))
+        };
+        let games = [game("x", over_percent, lost_percent, 15.0), game("y", 0.0, 3.0, 90.0)];
+        let [flows, delay_parts] = [
+            games.iter().flat_map(|one| one.0.clone()).collect::<Vec<_>>(),
+            games.iter().flat_map(|one| one.1.clone()).collect(),
+        ];
+        let traffic = format!("{GAME}\n{}", GAME.replace("traffic.x", "traffic.y"));
+        let rows = Rows { flows, delay_parts, ..Rows::default() };
+        alone(&Facts::of(&scenario(&traffic), &rows)).sentences.join(" ")
+    };
+    // x is poor and y is fair, and y takes longer.
+    let found = said(60.0, 0.0);
+    assert!(found.contains("traffic.x takes 15.0 ms up"), "{found}");
+    assert!(!found.contains("traffic.y takes"), "{found}");
+    let lost = "he game's loss of 'x' is 30.0 %.";
+    let found = said(60.0, 30.0);
+    assert!(
+        found.contains(&format!(
+            "15.0 ms down on average until packets arrive or are lost: . T{lost}"
+        )),
+        "{found}"
+    );
+    let found = said(0.0, 30.0);
+    let want = format!("what is wrong with traffic.x is loss, not delay: t{lost}");
+    assert!(found.contains(&want), "{found}");
+}

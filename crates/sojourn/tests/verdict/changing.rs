@@ -175,13 +175,20 @@ fn halves_with_other_loads_are_not_compared() {
 #[test]
 fn what_changes_is_named_by_the_value_that_does() {
     let early = |way: &str, (column, value): (&str, f64)| {
-        row(&json!({"table": "flows", "name": "x", "direction": way, "column": column, "value": value}))
+        row(
+            &json!({"table": "flows", "name": "x", "direction": way, "column": column, "value": value}),
+        )
     };
     let of = |half: [f64; 2], whole: [f64; 2]| {
-        let call = |[mos, lost]: [f64; 2]| [("mos", mos), ("loss_percent", lost), ("late_percent", 0.0)];
+        let call =
+            |[mos, lost]: [f64; 2]| [("mos", mos), ("loss_percent", lost), ("late_percent", 0.0)];
         let first_half = ["up", "down"].iter().flat_map(|way| call(half).map(|it| early(way, it)));
         let [mos, lost, late] = call(whole).map(|one| one.1);
-        let flows = both_ways("x", "voice", &json!({"mos": mos, "loss_percent": lost, "late_percent": late}));
+        let flows = both_ways(
+            "x",
+            "voice",
+            &json!({"mos": mos, "loss_percent": lost, "late_percent": late}),
+        );
         let rows = Rows { flows, first_half: first_half.collect(), ..Rows::default() };
         let found = alone(&Facts::of(&scenario(&GAME.replace("game", "voice")), &rows)).sentences;
         found.into_iter().find(|said| said.starts_with("Still changing"))

@@ -98,7 +98,8 @@ fn a_transfer_measured_for_too_short_a_time_has_no_grade_and_compares() {
     let found = verdict(&[group("starves", &starved), group("half", &half)], &[]);
     let first = "half does best: all that is graded is good. Against starves, ";
     assert!(found.sentences[0].starts_with(first), "{found:?}");
-    let said = "Upload is not graded: less than 10 s are measured of traffic.upload, but its rate counts.";
+    let said =
+        "Upload is not graded: less than 10 s are measured of traffic.upload, but its rate counts.";
     assert!(found.sentences.contains(&said.to_owned()), "{found:?}");
     let (fair, good) = (of(4.0), of(6.1));
     assert_eq!(best(&[("fair", &fair), ("good", &good)]), ["good"]);
@@ -597,7 +598,8 @@ fn what_the_best_wins_is_said_first() {
     };
     // Both are poor: by the delay, and one by its loss too. It misses steps at 5 and 20 %, the other one at 160 ms.
     let (codel, plain) = (of(105.0, 44.0), of(255.0, 0.07));
-    for settings in [[("codel", &codel), ("plain", &plain)], [("plain", &plain), ("codel", &codel)]] {
+    for settings in [[("codel", &codel), ("plain", &plain)], [("plain", &plain), ("codel", &codel)]]
+    {
         let groups = settings.map(|(name, facts)| group(name, facts));
         let found = verdict(&groups, &[]);
         let want = "plain does best: nothing fails with it. Against codel, the game's loss falls from 44.0 to 0.0700 %, but game \

@@ -77,12 +77,17 @@ fn a_grade_is_known_where_the_median_is_on_one_side_of_its_bounds() {
         (found.grade, found.summary)
     };
     let between = |from: &str, to: &str| {
-        format!("the median page load is between {from} and {to} s, since not all had come when the run ended")
+        format!(
+            "the median page load is between {from} and {to} s, since not all had come when the run ended"
+        )
     };
     // The third of five is the last one, or what is longer than that.
     let long = [7.99, 4.33, 2.66, 1.01];
     assert_eq!(of(long, 4.0), (Some(Grade::Fair), between("4.00", "4.33")));
-    assert_eq!(of(long, 4.4), (Some(Grade::Fair), "half of all pages load within 4.3 s".to_owned()));
+    assert_eq!(
+        of(long, 4.4),
+        (Some(Grade::Fair), "half of all pages load within 4.3 s".to_owned())
+    );
     // Fair is from 3.3 s on.
     assert_eq!(of([3.6, 3.5, 3.0, 3.0], 3.26), (None, between("3.26", "3.50")));
     assert_eq!(of([3.6, 3.29, 3.0, 3.0], 3.26), (Some(Grade::Good), between("3.26", "3.29")));

@@ -149,9 +149,7 @@ fn a_game_is_faster_since_there_are_grants_where_it_waits_less_for_them() {
     };
     let idle = of(10.0, 3.0, None);
     // What it waits less for must be half of what it is faster by.
-    for (wait_ms, since) in
-        [(2.0, ", since the modem has grants already"), (2.1, ""), (3.0, "")]
-    {
+    for (wait_ms, since) in [(2.0, ", since the modem has grants already"), (2.1, ""), (3.0, "")] {
         let want = format!(
             "The upload makes the game faster: from 10.0 to 8.00 ms of round trip at p90{since}."
         );
