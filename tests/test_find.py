@@ -281,6 +281,15 @@ def test_values_that_look_alike_are_told_apart() -> None:
     assert (answer["unprobed"], answer["undecided"], answer["probed"]) == ([(9.375, 9.376)], [], 4)
 
 
+def test_a_mean_in_all_digits_has_its_interval(capsys: pytest.CaptureFixture[str]) -> None:
+    """Three digits of 50.031 are those of the bound; half of its interval is 12.7062 times 0.05."""
+    condition = Condition(bound("game p99 < 50"), MEASURES[0])
+    found = Found("upstream.sustained_mbps", 2, [condition], Values(1, 10))
+    found.add("", 5, {seed: {MEASURES[0].key: of} for seed, of in ((1, 49.981), (2, 50.081))})
+    found.summary()
+    assert "50.031 ± 0.635" in capsys.readouterr().out
+
+
 def test_what_was_not_measured_fails() -> None:
     judged = bound("game p99 < 5").judged([1.0, 1.0, None])
     assert (judged.holds, judged.value.n, judged.seeds) == (Holds.NO, 2, 3)

@@ -530,9 +530,12 @@ def _cell(value: Any) -> str:
     return with_interval(value) if isinstance(value, Value) else digits(value)
 
 
-def with_interval(value: Value) -> str:
-    """A mean with half of its interval, if it has one, to no later place after the point."""
-    mean = digits(value.mean)
+def with_interval(value: Value, mean: str | None = None) -> str:
+    """A mean with half of its interval, if it has one, to no later place after the point.
+
+    `mean` has more digits of it.
+    """
+    mean = mean or digits(value.mean)
     if value.mean is None or value.high is None:
         return mean
     half = value.high - value.mean

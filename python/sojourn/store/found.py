@@ -287,5 +287,5 @@ def _cells(condition: Condition, judged: Judged) -> list[str]:
     """What a value is and whether it holds, with the digits in which it differs from the bound."""
     mean, bound = judged.value.mean, condition.bound.value
     is_hidden = mean is not None and mean != bound and digits(mean) == digits(bound)
-    shown = f"{mean:.7g}" if is_hidden and mean is not None else with_interval(judged.value)
-    return [shown, judged.holds.word]
+    more = f"{mean:.7g}" if is_hidden and mean is not None else None
+    return [with_interval(judged.value, more), judged.holds.word]
