@@ -59,7 +59,7 @@ fn check(scenario: &Scenario) -> Vec<String> {
 #[test]
 fn a_service_comes_back_or_a_line_says_what_does_not() {
     let mut returned = 0;
-    for seed in 0..200 {
+    for seed in 0..300 {
         let choices = Choices::Random(Rng::named(seed, "service"));
         let Some(scenario) = with(&network::services(choices)) else { continue };
         returned += u32::from(check(&scenario).is_empty());

@@ -13,7 +13,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::bonded::is_bonded;
+use super::bonding::is_bonded;
 use super::channel_flows::ChannelFlows;
 use super::impairments::NoiseSource;
 use super::map_channel::{Grant, MapChannel};

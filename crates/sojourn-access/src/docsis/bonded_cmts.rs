@@ -12,7 +12,7 @@
 //!
 //! Left out: MAPs and other management messages; early detection of loss.
 
-use super::bonded::is_bonded;
+use super::bonding::is_bonded;
 use super::cmts::QueueMaker;
 use super::downstream_channel::{self, Pipeline};
 use super::impairments::NoiseSource;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::bonded::{RESEQUENCING_MS, bonded_channel, is_bonded};
+use super::bonding::{RESEQUENCING_MS, bonded_channel, is_bonded};
 use super::impairments::Noise;
 use super::outages::Outage;
 use sojourn_engine::queue::{QueueSpec, Unit};

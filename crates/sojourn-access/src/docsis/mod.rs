@@ -3,6 +3,7 @@
 mod bonded;
 mod bonded_channels;
 mod bonded_cmts;
+mod bonding;
 pub(crate) mod booking;
 mod channel_flows;
 mod check;
@@ -45,7 +46,7 @@ mod upstream_channels;
 pub(crate) mod upstream_service_flow;
 pub(crate) mod warnings;
 
-pub use bonded::is_bonded;
+pub use bonding::is_bonded;
 pub use booking::Booking;
 pub use downstream_channel::Cmts;
 pub use framing::Framing;

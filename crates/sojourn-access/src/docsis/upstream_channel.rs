@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::bonded::bonded_channel;
+use super::bonding::bonded_channel;
 use super::impairments::Noise;
 use super::outages::Outage;
 

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use super::control::Arrival;
+use super::call_law::Arrival;
 use sojourn_engine::units::Time;
 
 /// How a receiver reports.

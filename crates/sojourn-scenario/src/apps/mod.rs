@@ -42,6 +42,7 @@ macro_rules! own_tcp {
 mod agenda;
 mod browser;
 pub(crate) mod bulk;
+mod call_law;
 pub mod cloud_game;
 mod control;
 mod done;

@@ -15,7 +15,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sojourn_input::defaults::number;
 
-use super::control::{AnyLaw, Arrival, Controlled, Inside, Law, Rates};
+use super::call_law::{Arrival, Inside, Law, Rates};
+use super::control::{AnyLaw, Controlled};
 use super::feedback::Reports;
 use super::gcc::Gcc;
 use super::pictures::Picture;

@@ -2,7 +2,7 @@
 //! `link_capacity_estimator.cc`).
 
 use super::Usage;
-use crate::apps::control::Rates;
+use crate::apps::call_law::Rates;
 
 /// What over-use leaves of the rate that arrives.
 const DECREASE: f64 = 0.85;

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use crate::apps::control::Rates;
+use crate::apps::call_law::Rates;
 
 /// Losses below the first leave room for growth; above the second the rate falls by half of them.
 const LOW: f64 = 0.02;

@@ -16,10 +16,9 @@ mod probes;
 mod throughput;
 mod trend;
 
-use super::control::{Arrival, Law, Rates, Report};
+use super::call_law::{Arrival, Law, Probe, Rates, Report};
 use delay_part::DelayPart;
 use loss_part::LossPart;
-pub(super) use probes::Probe;
 use probes::Probes;
 use throughput::Throughput;
 use trend::{Groups, Trend};

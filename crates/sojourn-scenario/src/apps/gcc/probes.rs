@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use crate::apps::control::{Arrival, Rates};
+use crate::apps::call_law::{Arrival, Probe, Rates};
 
 /// The first two probes are so many times the rate at the start; each later one twice what the call has then.
 const FIRST: [f64; 2] = [3.0, 6.0];
@@ -23,15 +23,6 @@ const MOST_FASTER: f64 = 2.0;
 /// Where less than this arrives of what was sent, the line is full: the rate stays below what arrives.
 const FULL: f64 = 0.9;
 const UTILISATION: f64 = 0.95;
-
-/// A probe to be sent.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(in super::super) struct Probe {
-    pub(in super::super) number: u32,
-    pub(in super::super) bps: f64,
-    pub(in super::super) packets: f64,
-    pub(in super::super) bytes: f64,
-}
 
 /// What has arrived of a probe.
 #[derive(Clone, Copy)]

@@ -1,7 +1,7 @@
 //! The rate of the media: the window in a round trip, less a reserve that frames of other sizes and packets that wait make
 //! larger, and the rate at which packets leave.
 
-use crate::apps::control::Rates;
+use crate::apps::call_law::Rates;
 
 /// The rate is so much below what the window allows (§4.4).
 const RESERVE: f64 = 1.2;

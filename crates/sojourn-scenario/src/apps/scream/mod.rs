@@ -19,7 +19,7 @@ use media_rate::MediaRate;
 use queue_delay::QueueDelay;
 use window::{Seen, Window};
 
-use super::control::{Inside, Law, Rates, Report};
+use super::call_law::{Inside, Law, Rates, Report};
 
 /// A virtual round trip: what has shorter ones slows down and grows as if it had these (§4.2.2).
 const VIRTUAL_RTT_MS: f64 = 25.0;
@@ -142,7 +142,7 @@ impl Law for Scream {
 
 #[cfg(test)]
 mod tests {
-    use super::super::control::Arrival;
+    use super::super::call_law::Arrival;
     use super::*;
     use sojourn_engine::packet::Ecn;
 

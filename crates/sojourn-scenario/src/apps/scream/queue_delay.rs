@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::apps::control::Arrival;
+use crate::apps::call_law::Arrival;
 
 use super::VIRTUAL_RTT_MS;
 

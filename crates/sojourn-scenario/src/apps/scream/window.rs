@@ -2,7 +2,7 @@
 
 use super::VIRTUAL_RTT_MS;
 use super::queue_delay::QueueDelay;
-use crate::apps::control::Report;
+use crate::apps::call_law::Report;
 use sojourn_engine::packet::Ecn;
 
 /// The least window (§4.2.2: `MIN_REF_WND`), and so many packets at least (public code of Ericsson: `cwndMin`).
@@ -190,7 +190,7 @@ impl Window {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::apps::control::Arrival;
+    use crate::apps::call_law::Arrival;
 
     fn arrival(sent_ms: f64, way_ms: f64, is_marked: bool) -> Arrival {
         Arrival { sent_ms, arrived_ms: sent_ms + way_ms, bytes: 1250.0, is_marked, probe: None }
