@@ -93,7 +93,6 @@ REFUSED_WORDS = {
     # They need other words beside them, which the cases of controls, dialects and bit rates have.
     ("TcpOptions", "recovery", "linux"),
     ("TcpOptions", "ecn", "l4s"),
-    ("Entry/video_call", "picture", "180p"),
 }
 
 
