@@ -77,7 +77,6 @@ def test_only_one_direction_has_a_shaper() -> None:
             self, now_us: float, rtt_us: float, up_us: float, down_us: float, down_bps: float
         ) -> None:
             seen.append((down_bps, self.down_bps))
-            self.down_bps = 5e6
 
         def on_update(
             self, now_us: float, interval_us: float, up_bytes: int, down_bytes: int, waiting: int

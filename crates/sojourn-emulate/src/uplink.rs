@@ -11,7 +11,7 @@ use std::thread::{self, JoinHandle};
 use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl};
 use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::Signal;
-use nix::unistd::{getpid, getppid, pipe2};
+use nix::unistd::{getpid, getppid, pipe2, read};
 
 use crate::error::{Error, Result};
 
@@ -91,7 +91,7 @@ fn started(namespace: &str) -> Result<Child> {
 
 fn has_begun(mut child: Child, is_ready: OwnedFd) -> Result<Child> {
     let mut said = [0];
-    if std::fs::File::from(is_ready).read(&mut said).is_ok_and(|bytes| bytes == 1) {
+    if read(&is_ready, &mut said) == Ok(1) {
         return Ok(child);
     }
     let mut complaint = String::new();

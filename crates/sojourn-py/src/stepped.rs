@@ -173,7 +173,9 @@ impl Stepped {
         }
         self.with(|run| {
             let number = run.outside(entry).ok_or_else(|| {
-                refused(format!("{entry:?}; allowed: a traffic entry of kind \"outside\""))
+                refused(format!(
+                    "{entry:?}; allowed: a traffic entry of kind \"outside\" without a record"
+                ))
             })?;
             let now_s = run.now().secs_f64();
             if now_s >= run.scenario().duration_s {

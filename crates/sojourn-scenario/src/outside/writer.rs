@@ -58,9 +58,10 @@ impl<W: Write> Writer<W> {
             Self { out, interfaces: Vec::new(), count: 0, has_payloads, block: Vec::new() };
         writer.section(&Line::of(scenario).text())?;
         for (name, entry) in &scenario.traffic {
-            let is_outside = matches!(entry.app, AppSpec::Real(_));
-            writer.interfaces.push(is_outside.then_some(writer.count));
-            for direction in Direction::BOTH.into_iter().filter(|_| is_outside) {
+            // The packets of one with a record are in that, and its replay here leaves it as it is.
+            let is_live = matches!(&entry.app, AppSpec::Real(of) if of.record.is_none());
+            writer.interfaces.push(is_live.then_some(writer.count));
+            for direction in Direction::BOTH.into_iter().filter(|_| is_live) {
                 writer.interface(&interface_name(name, direction))?;
             }
         }

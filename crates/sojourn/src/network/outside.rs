@@ -276,11 +276,10 @@ fn mixed(mut bits: u64) -> u64 {
 }
 
 impl Simulation {
-    /// The traffic entry of kind `outside` with this name.
+    /// The traffic entry of kind `outside` with this name. Packets of one with a record come from that alone.
     pub fn outside(&self, entry: &str) -> Option<u32> {
-        let number = self.scenario.traffic.get_index_of(entry)?;
-        self.outside.owners[number]?;
-        Some(number as u32)
+        let (number, _, entry) = self.scenario.traffic.get_full(entry)?;
+        matches!(&entry.app, AppSpec::Real(of) if of.record.is_none()).then_some(number as u32)
     }
 
     /// A run at time zero that has no end but [`Self::finish`], whatever its scenario's `duration_s` says.
