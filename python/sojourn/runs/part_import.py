@@ -255,8 +255,9 @@ class _Kept:
         finders: list[list[Any]] = [sys.meta_path, sys.path_hooks]
         self._finders = [(of, list(of)) for of in finders]
         self._fallbacks = sys.excepthook, sys.unraisablehook, sys.displayhook
-        self._filters, self._switch_s = list(warnings.filters), sys.getswitchinterval()
-        self._collects = gc.isenabled()
+        self._switch_s, self._collects = sys.getswitchinterval(), gc.isenabled()
+        self._warnings = warnings.catch_warnings()
+        self._warnings.__enter__()
         self._streams = {name: getattr(sys, name) for name in _NAMES_OF_STREAMS}
         for name, stream in self._streams.items():
             setattr(sys, name, stream and _Lasting(stream))
@@ -277,9 +278,7 @@ class _Kept:
         for name, stream in self._streams.items():
             setattr(sys, name, stream)
         sys.excepthook, sys.unraisablehook, sys.displayhook = self._fallbacks
-        if warnings.filters != self._filters:
-            warnings.filters[:] = self._filters  # type: ignore[index]
-            warnings._filters_mutated()  # type: ignore[attr-defined]
+        self._warnings.__exit__(None, None, None)
         sys.setswitchinterval(self._switch_s)
         (gc.enable if self._collects else gc.disable)()
 
