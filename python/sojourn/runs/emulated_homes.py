@@ -32,11 +32,10 @@ def with_homes(
     """
     scenario: Mapping[str, Any] = json.loads(variant.to_json())
     groups = list(scenario["homes"]) or [HOME]
-    real = {
-        entry: of.get("home") or groups[0]
-        for entry, of in scenario["traffic"].items()
-        if of["kind"] == "outside" and _is_live(entry, of)
-    }
+    outside = {entry: of for entry, of in scenario["traffic"].items() if of["kind"] == "outside"}
+    for entry, of in outside.items():
+        _refuse_record(entry, of)
+    real = {entry: of.get("home") or groups[0] for entry, of in outside.items()}
     measured = next(iter(real.values()), scenario["metrics"].get("homes") or groups[0])
     wanted = [(measured, program)]
     for group, name in others:
@@ -57,13 +56,12 @@ def with_homes(
     return variant.replace(set=settings) if settings else variant, homes
 
 
-def _is_live(entry: str, of: Mapping[str, Any]) -> bool:
+def _refuse_record(entry: str, of: Mapping[str, Any]) -> None:
     if of.get("record") is not None:
         raise InputError(
             f"traffic.{entry}.record: found {of['record']!r}; allowed: none in an "
             "emulation, whose packets are those of programs; sojourn run sends recorded ones"
         )
-    return True
 
 
 def _check(group: str, taken: Sequence[str], groups: Sequence[str]) -> None:
