@@ -587,8 +587,8 @@ fn a_setting_that_loses_a_tenth_of_the_packets_is_behind() {
     assert_eq!(found.best, Some(0), "{:?}", found.sentences);
 }
 
-/// A setting wins by something, which is said before what it costs: also where a use has the same grade, and the value by which
-/// it is told first is worse.
+/// A setting wins by something, which is said before what it costs: also where a use has the same grade, and the value that
+/// sentences name first is worse.
 #[test]
 fn what_the_best_wins_is_said_first() {
     let of = |p90_ms: f64, lost_percent: f64| {
