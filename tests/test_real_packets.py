@@ -178,3 +178,17 @@ def test_a_real_header_keeps_all_but_its_class() -> None:
     # The sum over a header with its own checksum is that of nothing.
     words = sum(struct.unpack(">10H", four[:20]))
     assert (words & 0xFFFF) + (words >> 16) == 0xFFFF
+
+
+def test_answers_are_of_the_homes_that_have_programs() -> None:
+    street = REAL + "homes = { ours = {}, others = { count = 3 } }\n"
+
+    def judged(*more: str) -> str | None:
+        (variant,) = sojourn.load("\n".join([street, *more])).values()
+        homes: str | None = json.loads(variant.to_json())["metrics"].get("homes")
+        return homes
+
+    assert judged() == "ours"
+    assert judged("traffic.mine.home = 'others'") == "others"
+    assert judged("metrics.homes = 'others'") == "others"
+    assert judged("traffic.theirs = { kind = 'outside', home = 'others' }") is None

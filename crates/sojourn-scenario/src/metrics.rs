@@ -44,8 +44,9 @@ pub struct Metrics {
     /// series of all recorded connections.
     #[schemars(range(min = 0, max = 1000))]
     pub watch_connections: u32,
-    /// The group of homes that grades, measures and answers are of. Default: all of them, the worst of a kind
-    /// counting and rates being summed. Tables have all homes either way.
+    /// The group of homes that grades, measures and answers are of. Default: that of the real programs where one
+    /// group alone has some, else all of them, the worst of a kind counting and rates being summed. Tables have all
+    /// homes either way.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub homes: Option<String>,
     /// How calls are scored, chosen by `kind`: `cole_rosenbluth`, as in the studies, or `g107`.

@@ -430,6 +430,7 @@ impl Scenario {
         self.fill_servers();
         self.fill_controllers();
         self.fill_hosts();
+        self.fill_judged();
         for entry in self.traffic.values_mut() {
             if let AppSpec::Stream(stream) = &mut entry.app {
                 stream.fill();
@@ -447,6 +448,17 @@ impl Scenario {
         let jitter_us = if breaks_ties { HOST_JITTER_US } else { 0.0 };
         for server in self.servers.values_mut() {
             server.host_jitter_us.get_or_insert(jitter_us);
+        }
+    }
+
+    /// Who runs programs over a line asks for their home, whatever its neighbours do.
+    fn fill_judged(&mut self) {
+        let real = self.traffic.values().filter(|entry| matches!(entry.app, AppSpec::Real(_)));
+        let groups: BTreeSet<usize> = real.map(|entry| self.group_of(entry)).collect();
+        if let (None, 2.., [group]) =
+            (&self.metrics.homes, self.homes.len(), &Vec::from_iter(groups)[..])
+        {
+            self.metrics.homes = Some(self.group(*group).name.to_owned());
         }
     }
 
