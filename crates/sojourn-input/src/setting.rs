@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::shape::TAG;
 
 /// How the names of keys end, and the unit that this stands for.
-const UNITS: [(&str, &str); 16] = [
+const UNITS: [(&str, &str); 17] = [
     ("bits", "bits"),
     ("bytes", "bytes"),
     ("hz", "1/s"),
@@ -17,6 +17,7 @@ const UNITS: [(&str, &str); 16] = [
     ("minislots", "minislots"),
     ("ms", "ms"),
     ("packets", "packets"),
+    ("per_s", "1/s"),
     ("percent", "%"),
     ("s", "s"),
     ("samples", "samples"),
@@ -27,9 +28,8 @@ const UNITS: [(&str, &str); 16] = [
 
 /// The name of a key in words and its unit, which is empty if the name has none: `limit` and `bytes`.
 pub fn named(key: &str) -> (String, &'static str) {
-    let found = key.rsplit_once('_').and_then(|(name, last)| {
-        UNITS.iter().find(|(end, _)| *end == last).map(|(_, unit)| (name, *unit))
-    });
+    let without = |end| key.strip_suffix(end)?.strip_suffix('_');
+    let found = UNITS.iter().find_map(|(end, unit)| Some((without(end)?, *unit)));
     let (name, unit) = found.unwrap_or((key, ""));
     (name.replace('_', " "), unit)
 }
@@ -136,6 +136,7 @@ mod tests {
                 "",
             ),
             ("servers.s.loss_percent", json!(1), "loss 1 %", "servers s loss", "%"),
+            ("frames_per_s", json!(30), "frames 30 1/s", "frames", "1/s"),
         ] {
             assert_eq!(setting(&path(key), &value), words);
             assert_eq!(path_in_words(&path(key)), (whole.to_owned(), unit));
