@@ -39,7 +39,12 @@ pub(crate) fn unprobed(scenario: &Scenario, entry: &str, flows: &[&Row]) -> Opti
     // So much allows a probe of each of the two kinds in an interval.
     let percent = |mbps: f64| 200.0 * PROBE_MBIT / (mbps * test.interval_s);
     Some(match slower.filter(|(mbps, _)| percent(*mbps) > test.probe_percent) {
-        None => format!("{few}; a longer run, or limit_s, gives it more"),
+        None => {
+            let ends_s = scenario.traffic[entry].app.start_s().unwrap_or_default() + test.limit_s;
+            let longer =
+                if ends_s < scenario.duration_s { "a larger limit_s" } else { "a longer run" };
+            format!("{few}; {longer}, or a shorter interval_s, gives it more")
+        }
         Some((mbps, way)) => format!(
             "{few}, since these may take {} % (probe_percent) of its goodput {}, {} Mbps",
             test.probe_percent,

@@ -431,9 +431,13 @@ fn a_call_without_frames_says_so_where_its_packets_arrive() {
 /// Probes may take a part of the goodput of the slower direction: a longer run is no remedy where that allows few.
 #[test]
 fn a_test_of_responsiveness_says_why_it_has_few_probes() {
-    let keys = "kind = 'responsiveness', server = 'near', interval_s = 1, limit_s = 10";
-    let traffic = format!("traffic.x = {{ {keys} }}");
-    let said = |up_mbps: f64, down_mbps: f64| {
+    let test = |limit_s: u32| {
+        let keys = format!(
+            "kind = 'responsiveness', server = 'near', interval_s = 1, limit_s = {limit_s}"
+        );
+        format!("traffic.x = {{ {keys} }}")
+    };
+    let said_of = |limit_s: u32, up_mbps: f64, down_mbps: f64| {
         let row = |(way, mbps): (&str, f64)| {
             // Counted over 60 s, of which it goes on for 10.
             flow(
@@ -444,10 +448,13 @@ fn a_test_of_responsiveness_says_why_it_has_few_probes() {
             )
         };
         let flows = [("up", up_mbps), ("down", down_mbps)].map(row).to_vec();
-        only(&of_flows(&traffic, flows)).summary
+        only(&of_flows(&test(limit_s), flows)).summary
     };
+    let said = |up_mbps, down_mbps| said_of(10, up_mbps, down_mbps);
     let few = "traffic.x had fewer than 4 intervals with probes";
-    assert_eq!(said(5.0, 15.0), format!("{few}; a longer run, or limit_s, gives it more"));
+    let more = "or a shorter interval_s, gives it more";
+    assert_eq!(said(5.0, 15.0), format!("{few}; a larger limit_s, {more}"));
+    assert_eq!(said_of(100, 5.0, 15.0), format!("{few}; a longer run, {more}"));
     // Two probes of 24 kbit in an interval of a second are 48 of 270 kbps.
     let since = format!("{few}, since these may take 5 % (probe_percent) of its goodput");
     assert_eq!(said(0.27, 15.0), format!("{since} up, 0.270 Mbps"));
