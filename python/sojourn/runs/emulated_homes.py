@@ -66,7 +66,9 @@ def _refuse_record(entry: str, of: Mapping[str, Any]) -> None:
 
 def _check(group: str, taken: Sequence[str], groups: Sequence[str]) -> None:
     free = [one for one in groups if one not in taken]
-    allowed = ", ".join(map(repr, free)) or "none, no other group of homes is left"
+    allowed = ", ".join(map(repr, free)) or (
+        "none, no other group of homes is left; [homes.NAME] tables in the scenario make some"
+    )
     if group == taken[0]:
         why = ", where the first program is"
     elif group in taken:
