@@ -467,8 +467,8 @@ fn a_low_latency_flow_that_nothing_uses_is_told() {
     assert_eq!(warnings(GAME), [""; 0]);
     let reported = warnings(&GAME.replace("dscp = 45", "dscp = 0"));
     let flow = "no packet took a low-latency flow: ";
-    assert!(reported[0].starts_with(&format!("{flow}give traffic")), "{reported:?}");
-    assert!(reported[0].ends_with("(dscp = 46)"), "{reported:?}");
+    assert!(reported[0].starts_with(&format!("{flow}give what sends 500 kbps")), "{reported:?}");
+    assert!(reported[0].contains("dscp = 46, and what is faster L4S"), "{reported:?}");
     let none = "upstream.queue.scheduler.dscp = []";
     let reported = warnings(&format!("{none}\n{GAME}"));
     assert!(reported[0].starts_with(&format!("{flow}its list `dscp` is empty")), "{reported:?}");
@@ -476,6 +476,26 @@ fn a_low_latency_flow_that_nothing_uses_is_told() {
     let reported = run(&format!("duration_s = 1\nupstream.sustained_mbps = 20\n{dualq}\n{GAME}"));
     let reported = sentences(without_bursts(reported.warnings));
     assert!(reported[0].starts_with(&format!("{flow}it takes L4S alone")), "{reported:?}");
+}
+
+#[test]
+fn what_neighbours_mark_silences_no_warning_and_the_remedy_does() {
+    let warns = |call: &str| {
+        let results = run(&format!(
+            "duration_s = 3
+             metrics.homes = 'ours'
+             homes = {{ ours = {{}}, others = {{}} }}
+             upstream.sustained_mbps = 20
+             upstream.queue.scheduler.kind = 'low_latency'
+             traffic.talk = {{ kind = 'stream', purpose = 'voice', home = 'others', dscp = 46 }}
+             traffic.call = {{ kind = 'video_call', {call} }}"
+        ));
+        sentences(results.warnings)
+            .iter()
+            .any(|one| one.contains("no packet took a low-latency flow"))
+    };
+    assert!(warns("control = 'gcc'"));
+    assert!(!warns("control = 'scream', ecn = 'ect1'"));
 }
 
 #[test]

@@ -54,7 +54,8 @@ _USES = {
     ),
     "video_call": _Use(
         "a video call, whose rate follows the line as browsers do it",
-        'kind = "video_call"\nserver = "OWN"\ncontrol = "gcc"',
+        'kind = "video_call"\nserver = "OWN"\n'
+        'control = "gcc"   # "scream" with ecn = "ect1" is one that low-latency queues take',
     ),
     "cloud_game": _Use(
         "a game that a server plays: frames of 20 Mbps come down, inputs go up",

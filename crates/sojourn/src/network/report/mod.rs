@@ -22,7 +22,7 @@ use super::ledger::connections::ConnectionAccount;
 use super::reading::Reading;
 use sojourn_access::{Access, AccessNetwork, Group, PlacedQueue};
 use sojourn_engine::capacity::Trace;
-use sojourn_engine::packet::Direction;
+use sojourn_engine::packet::{Direction, NQB};
 use sojourn_engine::queue::Queue;
 use sojourn_engine::record::ChannelUse;
 use sojourn_engine::record::{Delay, ModemEvent, PacketRecord};
@@ -488,25 +488,27 @@ fn program_loads(run: &Simulation) -> Option<Warning> {
 /// Fewer packets may be under way at the end of any run.
 const LEAST_UNDER_WAY: u64 = 50;
 
-/// Warns if there are low-latency flows, and no packet took one.
+/// Warns if there are low-latency flows in the homes that are judged, and no packet took one. What is fast must answer
+/// marks there, or it makes the queue that it flees (RFC 9956 §4).
 fn unused_low_latency(scenario: &Scenario, queues: &[QueueRow]) -> Option<Warning> {
-    let members = || queues.iter().filter(|row| row.member == Some(Member::LowLatency.name()));
-    let is_unused = members().next().is_some() && members().all(|row| row.departed_packets == 0);
-    let how = match scenario.low_latency_dscp() {
-        Some(&[dscp, ..]) => {
-            format!(
-                "give traffic that builds no queue, such as games and calls, one of its code points (dscp = {dscp})"
-            )
-        }
-        Some([]) => {
-            "its list `dscp` is empty: leave it out, and give games and calls dscp = 45".to_owned()
-        }
-        None => {
-            "it takes L4S alone here (tcp.congestion_control.kind = \"prague\"), and no code point"
-                .to_owned()
-        }
+    let judged = scenario.metrics.homes.as_deref();
+    let is_judged =
+        |row: &&QueueRow| judged.is_none_or(|homes| row.homes.as_deref() == Some(homes));
+    let is_member = |row: &&QueueRow| row.member == Some(Member::LowLatency.name());
+    let mut members = queues.iter().filter(is_member).filter(is_judged).peekable();
+    let is_unused = members.peek().is_some() && members.all(|row| row.departed_packets == 0);
+    let slow = |dscp| {
+        format!("give what sends 500 kbps or less, such as games and voice calls, dscp = {dscp}")
     };
-    is_unused.then(|| fault!(UnusedLowLatency, "" => "no packet took a low-latency flow: {how}"))
+    let how = match scenario.low_latency_dscp() {
+        Some(&[dscp, ..]) => format!("{}, and what is faster L4S", slow(dscp)),
+        Some([]) => format!("its list `dscp` is empty: leave it out, and {}", slow(NQB)),
+        None => "it takes L4S alone here, and no code point".to_owned(),
+    };
+    is_unused.then(|| {
+        fault!(UnusedLowLatency, "" => "no packet took a low-latency flow: {how} (TCP: \
+             tcp.congestion_control.kind = \"prague\"; video calls: control = \"scream\", ecn = \"ect1\")")
+    })
 }
 
 /// RFC 9956 §4: senders of the NQB code point are slow and smooth.
