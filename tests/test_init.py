@@ -218,6 +218,8 @@ def test_sizes_are_read_as_they_are_written() -> None:
 
 
 def test_an_unknown_name_is_refused_with_the_list(cli: Cli, tmp_path: Path) -> None:
+    with pytest.raises(UnknownError, match=r"found 'zoom' \(did you mean call or video_call\?\)"):
+        draft(down_mbps=50, up_mbps=10, uses=["zoom"])
     with pytest.raises(UnknownError, match=r"uses: found 'gmae' \(did you mean game\?\)"):
         draft(down_mbps=1, up_mbps=1, uses=("gmae",))
     message = cli.refused("init", tmp_path / "new.toml", "--aqm", "red_pie")
@@ -292,7 +294,9 @@ def test_counts_are_of_one_entry_or_of_several() -> None:
     counted = {"upload": "connections", "web": "users", "video": "viewers"}
     assert [traffic[name][key] for name, key in counted.items()] == [4, 3, 2]
     for wrong in ("game:0", "game:", "game:-1", "game:1.5", "game:101", "game:x", "game:²"):
-        with pytest.raises(UnknownError, match="allowed: game:N, N being a number from 1 to 100"):
+        with pytest.raises(
+            UnknownError, match="allowed: game:N, N being a whole number from 1 to 100"
+        ):
             draft(down_mbps=50, up_mbps=10, uses=[wrong])
 
 

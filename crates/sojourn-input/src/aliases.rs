@@ -224,6 +224,7 @@ const ALIASES: &[Alias] = &[
         FRAMES,
         "control, as control = \"gcc\" or \"scream\"",
     ),
+    (&["transport"], &["protocol"], "protocol, as protocol = \"h3\", which is over QUIC"),
     (&["fec", "fec_percent", "parity_percent"], &["redundancy_percent"], "redundancy_percent"),
     (&["bitrate", "bitrate_mbps"], FRAMES, "rate_mbps"),
     (

@@ -61,8 +61,9 @@ def meant_by(name: str, words: Sequence[str]) -> str:
 _MEANT_AT_MOST = 3
 _ALIKE = (
     {"call", "voice", "phone", "telephone", "voip"},
+    {"call", "zoom", "teams", "facetime", "webex", "meet", "meeting", "conference", "webrtc"},
     {"game", "gaming"},
-    {"page", "pages", "web", "website", "browsing"},
+    {"page", "pages", "web", "website", "browsing", "http", "http2", "http3", "quic"},
     {"video", "film", "movie", "streaming", "tv"},
     {"upload", "up", "upstream", "uplink"},
     {"download", "down", "downstream", "downlink"},

@@ -249,7 +249,8 @@ def _counts(uses: Sequence[str]) -> dict[str, int]:
         look_up("uses", use, USES)
         if colon and not (re.fullmatch("[0-9]{1,3}", count) and 1 <= int(count) <= _MOST):
             raise UnknownError(
-                f"uses: found {written!r}; allowed: {use}:N, N being a number from 1 to {_MOST}"
+                f"uses: found {written!r}; allowed: {use}:N, N being a whole number from 1 to "
+                f"{_MOST}"
             )
         counts[use] += int(count or 1)
     return dict(counts)

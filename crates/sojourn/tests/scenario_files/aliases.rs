@@ -52,6 +52,7 @@ fn place_of(allowed: &str) -> Place {
             &["upstream.queue.scheduler={kind='cake'}"],
         ),
         "mixed" => place("traffic.it.protocol='NAME'", "traffic.it.", &["traffic.it={kind='web'}"]),
+        "protocol" => place("traffic.it.NAME=1", "traffic.it.", &["traffic.it={kind='web'}"]),
         "quic" => place("tcp.transport='NAME'", "tcp.", &[]),
         "ledbat" => place("tcp.congestion_control.kind='NAME'", "tcp.congestion_control.", &[]),
         "fibre" => place("access.kind='NAME'", "access.", &[]),
