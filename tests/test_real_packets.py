@@ -184,7 +184,7 @@ def test_answers_are_of_the_homes_that_have_programs() -> None:
     street = REAL + "homes = { ours = {}, others = { count = 3 } }\n"
 
     def judged(*more: str) -> str | None:
-        (variant,) = sojourn.load("\n".join([street, *more])).values()
+        (variant,) = sojourn.load("\n".join([street, *more]))
         homes: str | None = json.loads(variant.to_json())["metrics"].get("homes")
         return homes
 
