@@ -24,7 +24,7 @@ use sojourn_transport::Transport;
 use sojourn_transport::check::{self as tcp, NO_NAGLE};
 
 /// The most homes a network may have, over all groups.
-const MOST_HOMES: usize = 10_000;
+const MOST_HOMES: usize = 20_000;
 
 /// All faults.
 pub(super) fn check(scenario: &Scenario) -> Faults {

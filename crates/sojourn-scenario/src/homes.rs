@@ -11,8 +11,8 @@ use super::router::Router;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Homes {
-    /// Number of homes in the group. All groups together may have 10 000.
-    #[schemars(range(min = 1, max = 10_000))]
+    /// Number of homes in the group. All groups together may have 20 000.
+    #[schemars(range(min = 1, max = 20_000))]
     #[schemars(extend("x-role" = "load"))]
     pub count: u16,
     /// Upstream keys in which this group differs from the scenario's `upstream`. They are merged

@@ -173,6 +173,19 @@ fn estimates_are_not_below_what_is_allocated_nor_far_above() {
     assert!(wrong.is_empty(), "{wrong:?}");
 }
 
+#[test]
+fn twenty_thousand_homes_with_a_game_take_200_mb() {
+    let _alone = ALONE.lock();
+    let homes = scenario(
+        0.2,
+        "homes.all = { count = 20_000 }
+         traffic.game = { kind = 'stream', purpose = 'game', server = 'near' }",
+    );
+    let is = allocated(&homes, u64::MAX);
+    println!("{:.0} MB allocated", is / 1e6);
+    assert!(is < 200e6, "{is}");
+}
+
 /// Of networks of all parts. Their runs are cut after so many events.
 #[test]
 fn estimates_of_random_networks_are_not_below_what_is_allocated() {
