@@ -169,8 +169,8 @@ fn a_router_as_fast_as_the_service_has_a_warning() {
     assert!(cake(49, 0).is_empty());
     assert!(cake(56, 200).is_empty());
     assert!(cake(49, -60)[0].starts_with("router.upstream carries 51.011 Mbps, no less than"));
-    let warning = "router.upstream carries 50 Mbps, no less than the service (50 Mbps): packets wait in \
-                   the modem too, where the router does not manage them";
+    let warning = "router.upstream carries 50 Mbps, no less than the service (50 Mbps): what waits in \
+                   the modem is not managed by the router";
     assert_eq!(warnings("rate_mbps = 50"), [warning]);
 }
 
@@ -185,8 +185,8 @@ fn a_server_as_slow_as_the_service_has_a_warning() {
         let text = LINE.replace("downstream.sustained_mbps = 100", service);
         sentences(sojourn::warnings(&loaded(&format!("{text}\n{load}\n{more}"), &[])))
     };
-    let warning = "servers.near.rate_mbps is 1000, and the service downstream has 1000 Mbps: packets of \
-                   traffic.load wait before the server's link, in a queue without limit (server_queue in delay_parts); set \
+    let warning = "servers.near.rate_mbps is 1000, and the service downstream has 1000 Mbps: what of \
+                   traffic.load comes faster waits before the server's link, in a queue without limit (server_queue in delay_parts); set \
                    servers.near.rate_mbps to 10000 or more";
     assert_eq!(of_service(""), [warning]);
     for more in [

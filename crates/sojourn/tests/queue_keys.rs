@@ -84,14 +84,14 @@ fn delays_that_a_slow_line_cannot_hold() {
         red,
         [
             "upstream.queue.law.target_delay_ms is 5, but the lower threshold is 5 packets of 500 bytes at least, which \
-          take 20 ms at 1 Mbps: the queue stays about there; set min_threshold_packets to 2 for a shorter one"
+          take 20 ms at 1 Mbps; set min_threshold_packets to 2 for a lower one"
         ]
     );
     assert_eq!(
         choke,
         [
             "upstream.queue.scheduler.target_delay_ms is 15, but the lower threshold is 5 packets of 1514 bytes at least, \
-          which take 61 ms at 1 Mbps: the queue stays about there; set min_threshold_packets to 2 for a shorter one"
+          which take 61 ms at 1 Mbps; set min_threshold_packets to 2 for a lower one"
         ]
     );
     // Whether flows fill the buffer before SFB's target, a run counts.
@@ -121,8 +121,7 @@ fn a_step_of_dualq_below_the_time_of_packets() {
         warnings(4, &linux("")),
         [
             "upstream.queue.scheduler.native_packets is 0, so L's own AQM marks each packet that waits longer than 1 ms, but \
-             a packet behind one that waits and one in service waits about 4.6 ms at 4 Mbps: traffic of L gets less of the \
-             link than classic traffic beside it; set native_packets to 1"
+             a packet behind one that waits and one in service waits about 4.6 ms at 4 Mbps; set native_packets to 1"
         ]
     );
     for keys in [", native_packets = 1", ", native_min_us = 4567", ", native_range_us = 3567"] {

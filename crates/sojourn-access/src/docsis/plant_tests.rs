@@ -52,7 +52,6 @@ impl Homes<'_> {
                 upstream,
                 downstream,
                 distance_km: *distance_km,
-                router: None,
                 base: None,
             },
         );

@@ -83,8 +83,7 @@ fn starving_bursts(site: &Site, channel: &UpstreamChannels) -> Vec<Warning> {
     warnings
 }
 
-/// Warns of targets below what request and grant take, with queue managers that then drop from a queue that cannot be
-/// shorter.
+/// Warns of targets below what request and grant take, which a queue cannot meet however short it is.
 fn unreachable_targets(
     spec: &PlantSpec,
     site: &Site,
@@ -93,7 +92,6 @@ fn unreachable_targets(
     let mut warnings = Vec::new();
     for group in &site.groups {
         let Some(wait) = grant_wait(spec, group, channel) else { continue };
-        warnings.extend(target_of_router(group, wait).map(|one| group.own(one)));
         for (name, flow) in group.upstream.flow_names().zip(group.upstream.service_flows()) {
             let rate = BitRate::from_mbps(flow.sustained_mbps);
             let Some((part, threshold)) = flow.queue.threshold(rate) else { continue };
@@ -104,8 +102,8 @@ fn unreachable_targets(
                 let remedy = threshold.remedy(wait_ms).under(&part);
                 warnings.push(group.own(fault!(TargetBelowGrant, &key, remedy =>
                     "{key} is {value}, so packets are to wait {value_ms:.1} ms at most, but request and grant \
-                     alone take about {wait_ms:.1} ms: the queue manager keeps dropping, and few flows leave much \
-                     of the rate unused; set {remedy:#} or more",
+                     alone take about {wait_ms:.1} ms, before an empty queue too: no packet that waits for a grant meets \
+                     that; set {remedy:#} or more",
                     value = threshold.value, value_ms = threshold.ms, wait_ms)));
             }
         }
@@ -119,25 +117,6 @@ fn is_unreachable(threshold: &Threshold, rate: BitRate, wait_ms: f64) -> bool {
     let is_slow =
         rate.time_for(FULL_PACKET).ms_f64() >= threshold.enough(wait_ms) / threshold.per_ms;
     threshold.ms < wait_ms && !is_slow
-}
-
-/// Warns of such a target in a router before the modem. Nothing waits for grants there, but the modem sends what has
-/// come within one in a burst, whose acknowledgements let senders send bursts too.
-fn target_of_router(group: &Group, wait: Time) -> Option<Warning> {
-    let router = group.router.filter(|one| one.least_mbps() < group.upstream.sustained_mbps)?;
-    let rate = BitRate::from_mbps(router.least_mbps());
-    let (part, threshold) = router.queue.threshold(rate)?;
-    let wait_ms = wait.ms_f64();
-    is_unreachable(&threshold, rate, wait_ms).then(|| {
-        let part = format!("router.upstream.queue.{part}");
-        let key = format!("{part}.{}", threshold.key);
-        let remedy = threshold.remedy(wait_ms).under(&part);
-        fault!(TargetBelowGrant, &key, remedy =>
-            "{key} is {value}, so packets are to wait {value_ms:.1} ms at most, but senders send in bursts, as request \
-             and grant of the modem take about {wait_ms:.1} ms: the queue manager keeps dropping, and few flows leave \
-             much of the rate unused; set {remedy:#} or more",
-            value = threshold.value, value_ms = threshold.ms, wait_ms)
-    })
 }
 
 /// About what a packet of these homes waits where nothing else does: for an opportunity to request and for the MAP that

@@ -379,7 +379,7 @@ pub(crate) fn at_least_packets(
         let remedy = Remedy::of("min_threshold_packets", (packets / 2.0).floor());
         fault!(TargetBelowPackets, delay.0, remedy =>
             "is {value}, but the lower threshold is {packets} packets of {bytes} bytes at least, which take \
-             {ms:.0} ms at {mbps} Mbps: the queue stays about there; set {remedy:#} for a shorter one",
+             {ms:.0} ms at {mbps} Mbps; set {remedy:#} for a lower one",
             value = delay.1, packets, bytes, ms, mbps = rate.bps() as f64 / 1e6)
     })
 }

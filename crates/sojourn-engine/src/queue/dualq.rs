@@ -251,8 +251,7 @@ impl SchedulerParameters for Parameters {
             let remedy = Remedy::of("native_packets", 1);
             fault!(TargetBelowPackets, "native_packets", remedy =>
                 "is 0, so L's own AQM marks each packet that waits longer than {most_ms} ms, but a packet behind one that \
-                 waits and one in service waits about {wait_ms:.1} ms at {mbps} Mbps: traffic of L gets less of the link \
-                 than classic traffic beside it; set {remedy:#}",
+                 waits and one in service waits about {wait_ms:.1} ms at {mbps} Mbps; set {remedy:#}",
                 most_ms = most.ms_f64(), wait_ms = wait.ms_f64(), mbps = rate.bps() as f64 / 1e6)
         });
         remark.into()

@@ -364,8 +364,8 @@ fn routers_with_nothing_to_do(scenario: &Scenario) -> Vec<Warning> {
         (router_mbps >= service_mbps).then(|| {
             let router_mbps = (router_mbps * 1e3).round() / 1e3;
             fault!(IdleRouter, &path =>
-                "{path} carries {router_mbps} Mbps, no less than the service ({service_mbps} Mbps): packets wait in \
-                 {elsewhere} too, where the router does not manage them", router_mbps, service_mbps)
+                "{path} carries {router_mbps} Mbps, no less than the service ({service_mbps} Mbps): what waits in \
+                 {elsewhere} is not managed by the router", router_mbps, service_mbps)
         })
     });
     distinct(idle)

@@ -40,8 +40,8 @@ fn of_way(scenario: &Scenario, name: &str, entry: &Entry, way: Direction) -> Vec
         is_slow.then(|| {
             let remedy = Remedy::of(&key, ENOUGH * service_mbps);
             fault!(SlowServer, &key, remedy =>
-                "{key} is {rate_mbps}, and the service {direction} has {service_mbps} Mbps: packets of \
-                 traffic.{name} wait before the server's link, in a queue without limit (server_queue in delay_parts); set \
+                "{key} is {rate_mbps}, and the service {direction} has {service_mbps} Mbps: what of traffic.{name} comes \
+                 faster waits before the server's link, in a queue without limit (server_queue in delay_parts); set \
                  {remedy:#} or more", rate_mbps = link.rate_mbps, direction = way.stream(), service_mbps)
         })
     });
