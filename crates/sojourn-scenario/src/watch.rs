@@ -1,5 +1,5 @@
-//! What games and calls can tell of traffic that fills a line: they must be in its homes, in its direction and
-//! at its time.
+//! What games, calls and tests can tell of traffic that fills a line: they must be in its homes, in its direction and at its
+//! time.
 
 use sojourn_input::fault;
 use sojourn_input::problem::Warning;
@@ -13,6 +13,9 @@ use sojourn_engine::packet::Direction;
 
 /// Bulk traffic is watched if this share of its time is.
 const WATCHED: f64 = 0.5;
+
+/// Does an app hear what is waited in a direction?
+type Hears = fn(&AppSpec, Direction) -> bool;
 
 /// A direction that is loaded in homes while no game, call or video call notices it.
 #[derive(Clone, PartialEq, Debug)]
@@ -57,40 +60,59 @@ impl Scenario {
     /// The directions that bulk traffic loads in some of the judged homes while nothing in these homes watches them.
     pub fn unwatched(&self) -> Vec<Unwatched> {
         let unwatched = |direction: Direction| {
-            let is_watched = |entry: &Entry, time: &Range<f64>| {
-                let watched = self.own(entry).filter(|other| other.app.watches(direction));
-                let times =
-                    watched.map(|other| common(&self.counted(&other.app.watches_s()), time));
-                covered_s(times.collect()) >= WATCHED * length_s(time)
-            };
-            let is_meant = |(_, entry): &(&String, &Entry)| {
-                let time = self.counted(&entry.app.may_load_s());
-                // A test of responsiveness watches its own load.
-                let is_loading = self.is_judged(entry)
-                    && entry.app.loads(direction)
-                    && !matches!(entry.app, AppSpec::Responsiveness(_));
-                is_loading && length_s(&time) > 0.0 && !is_watched(entry, &time)
-            };
-            let meant: Vec<_> = self.traffic.iter().filter(is_meant).collect();
-            let (_, first) = meant.first()?;
+            let meant = self.missed(direction, AppSpec::tells);
+            let (_, first) = meant.first().filter(|(_, first)| first.app.loads(direction))?;
             let homes =
                 if self.homes.len() > 1 { self.group(self.group_of(first)).name } else { "" };
             let traffic = meant.iter().map(|(name, _)| (*name).clone()).collect();
-            let is_at_other_times = self.own(first).any(|other| other.app.watches(direction));
+            let is_at_other_times = self.own(first).any(|other| other.app.tells(direction));
             Some(Unwatched { direction, traffic, is_at_other_times, homes: homes.to_owned() })
         };
         Direction::BOTH.into_iter().filter_map(unwatched).collect()
     }
 
-    /// The directions in which a game, call or video call watches the delay while bulk traffic loads it.
-    pub fn watched(&self) -> Vec<Direction> {
-        let watches = |way: &Direction| {
-            let mut judged = self.traffic.values().filter(|entry| self.is_judged(entry));
-            judged.any(|entry| entry.app.watches(*way))
+    /// What may fill a direction of the judged homes, while nothing there hears it for long enough: bulk traffic or, where
+    /// none loads it, traffic of which nobody notices each packet.
+    fn missed(&self, way: Direction, hears: Hears) -> Vec<(&String, &Entry)> {
+        let time = |entry: &Entry| match entry.app.is_bulk() {
+            true => self.counted(&entry.app.may_load_s()),
+            false => self.counted(&(0.0..f64::INFINITY)),
         };
-        let unwatched = self.unwatched();
-        let is_unwatched = |way: &Direction| unwatched.iter().any(|one| one.direction == *way);
-        Direction::BOTH.into_iter().filter(|way| watches(way) && !is_unwatched(way)).collect()
+        let is_missed = |entry: &Entry| {
+            let time = time(entry);
+            let own = self.own(entry).filter(|other| hears(&other.app, way));
+            let heard = own.map(|other| common(&self.counted(&other.app.waits_s()), &time));
+            length_s(&time) > 0.0 && covered_s(heard.collect()) < WATCHED * length_s(&time)
+        };
+        let (loading, others): (Vec<_>, Vec<_>) =
+            self.judged().partition(|(_, entry)| entry.app.loads(way));
+        let others = others.into_iter().filter(|(_, entry)| !entry.app.tells(way)).collect();
+        let fills = if loading.is_empty() { others } else { loading };
+        fills.into_iter().filter(|(_, entry)| is_missed(entry)).collect()
+    }
+
+    /// The entries that hear all that fills a direction of the judged homes; none if something is missed.
+    fn hearers(&self, way: Direction, hears: Hears) -> Vec<&str> {
+        let all = self.judged().filter(|(_, entry)| hears(&entry.app, way));
+        let are_whole = self.missed(way, hears).is_empty();
+        all.filter(|_| are_whole).map(|(name, _)| name.as_str()).collect()
+    }
+
+    /// Does a game, a call or another measure of the delay tell what bulk traffic does to a direction?
+    pub fn is_watched(&self, way: Direction) -> bool {
+        !self.hearers(way, AppSpec::tells).is_empty()
+    }
+
+    /// The entries whose packets know what is waited in a direction: those that tell of each packet or, without them, those
+    /// whose users wait for answers.
+    pub fn waiting(&self, way: Direction) -> Vec<&str> {
+        let tell = self.hearers(way, AppSpec::tells);
+        if tell.is_empty() { self.hearers(way, AppSpec::awaits) } else { tell }
+    }
+
+    /// The entries of the judged homes.
+    fn judged(&self) -> impl Iterator<Item = (&String, &Entry)> {
+        self.traffic.iter().filter(|(_, entry)| self.is_judged(entry))
     }
 
     /// Does bulk traffic of an entry load the line in the time that is counted, whatever comes of it?

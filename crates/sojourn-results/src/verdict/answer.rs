@@ -16,8 +16,8 @@ use super::sentences::{
     sentences, taken,
 };
 use super::thresholds::{
-    ADDED_DELAY, APPLICATIONS, Application, CALL, CLOUD_GAME, DOWNSTREAM_QUEUE, GAME, Grade, SAME,
-    UNDER_LOAD, UPSTREAM_QUEUE, VIDEO_CALL,
+    ADDED_DELAY, APPLICATIONS, Application, CALL, CLOUD_GAME, GAME, Grade, SAME, UNDER_LOAD,
+    VIDEO_CALL, waits_of,
 };
 use crate::letters::letter;
 use crate::over_seeds::Value;
@@ -220,7 +220,7 @@ fn graded(one: &Judged<'_>, all: &[Judged<'_>]) -> Graded {
 fn question(all: &[Judged<'_>], loaded: &[usize], keys: &[String]) -> String {
     let loaded: Vec<&Judged<'_>> = loaded.iter().map(|number| &all[*number]).collect();
     let is_tested = |a: &&Application| {
-        ![UNDER_LOAD, UPSTREAM_QUEUE, DOWNSTREAM_QUEUE].contains(&a.name)
+        (a.name != UNDER_LOAD && waits_of(a.name).is_none())
             && loaded.iter().any(|judged| judged.assessment(a.name).is_some())
     };
     let tests: Vec<_> = APPLICATIONS.iter().filter(is_tested).map(|a| a.name).collect();

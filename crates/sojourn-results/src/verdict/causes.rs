@@ -99,6 +99,11 @@ pub(super) fn idle_laws(scenario: &Scenario, rows: &Rows) -> Vec<String> {
     grouped(told.filter(|_| !has_acted)).into_iter().filter_map(clause).collect()
 }
 
+/// The part of the time that a row of delay parts is of; `None` for all of it.
+pub(super) fn part_of(row: &Row) -> Option<Part> {
+    Part::ALL.into_iter().find(|part| part.name() == row.text("part"))
+}
+
 fn cause(scenario: &Scenario, rows: &Rows, name: &str, entry: &traffic::Entry) -> Option<Cause> {
     let watched = |row: &&Row| {
         row.traffic() == name && row.direction().is_some_and(|way| entry.app.watches(way))
@@ -117,7 +122,7 @@ fn cause(scenario: &Scenario, rows: &Rows, name: &str, entry: &traffic::Entry) -
             return None;
         }
         let (way, ms) = (row.direction()?, row.number("mean_ms")?);
-        match Part::ALL.into_iter().find(|part| part.name() == row.text("part")) {
+        match part_of(row) {
             Some(part) => cause.add(part, words(scenario, rows, entry, part, way), ms),
             None => cause.ways_ms.push((way, ms)),
         }

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::causes::{Cause, causes, idle_laws};
+use super::causes::{Cause, causes, idle_laws, part_of};
 use super::measures::MEASURES;
 use super::thresholds::{
-    APPLICATIONS, Application, CALL, CALL_RATE, GAME, PAGE_LOAD, QUEUE_MEAN, SLOW_START_S,
-    VIDEO_CALL, VIDEO_RATE, VIDEO_STALLED, VIDEO_START, queue_of,
+    APPLICATIONS, Application, CALL, CALL_RATE, GAME, PAGE_LOAD, SLOW_START_S, VIDEO_CALL,
+    VIDEO_RATE, VIDEO_STALLED, VIDEO_START, WAIT_MEAN, waits_of,
 };
 use crate::metrics::read::{FEWEST_PACKETS, Row, Rows};
 use crate::metrics::{ByLoad, frameless, page_load, round_trips, unprobed, with_given_up};
@@ -86,7 +86,7 @@ pub struct Facts {
     pub(super) is_emulated: bool,
     /// The directions that are loaded while nothing watches the delay.
     pub(super) unwatched: Vec<Unwatched>,
-    /// The directions that bulk traffic loads, each with whether games and calls judge its queue.
+    /// The directions that bulk traffic loads, each with whether games, calls and tests judge the delay there.
     pub(super) loads: Vec<(Direction, bool)>,
     /// The low-latency marks of entries that set their own or whose congestion control does.
     pub(super) marks: BTreeMap<String, &'static str>,
@@ -250,30 +250,29 @@ fn entries(scenario: &Scenario, rows: &Rows) -> Vec<Entry> {
 
 fn loads(scenario: &Scenario) -> Vec<(Direction, bool)> {
     let is_loaded = |way: &Direction| scenario.traffic.values().any(|entry| entry.app.loads(*way));
-    let watched = scenario.watched();
     let ways = Direction::BOTH.into_iter().filter(is_loaded);
-    ways.map(|way| (way, watched.contains(&way))).collect()
+    ways.map(|way| (way, scenario.is_watched(way))).collect()
 }
 
 fn tested(application: &Application, scenario: &Scenario, rows: &Rows) -> Vec<Tested> {
-    let name = application.name;
-    let is_queue = |way: &Direction| queue_of(*way) == name;
-    if let Some(direction) = Direction::BOTH.into_iter().find(is_queue) {
-        let is_loaded = loads(scenario).iter().any(|(way, _)| *way == direction);
-        let Some(values) = queue_values(rows, direction, is_loaded) else { return Vec::new() };
-        let films = rows.flows.iter().filter(|row| row.direction() == Some(direction));
+    if let Some((way, is_of_queues)) = waits_of(application.name) {
+        let is_loaded = loads(scenario).iter().any(|(of, _)| *of == way);
+        let heard = scenario.waiting(way);
+        let queues = queue_values(rows, way, is_loaded);
+        let values = match heard.is_empty() {
+            true => queues,
+            false => queues.and_then(|_| waits(scenario, rows, &heard, way)),
+        };
+        let Some(values) = values.filter(|_| heard.is_empty() == is_of_queues) else {
+            return Vec::new();
+        };
+        let films = rows.flows.iter().filter(|row| row.direction() == Some(way));
         let rising = |row| rising(scenario, row, scenario.counted_s() / 10.0, 0.1);
         let missing = films.filter(|_| !is_loaded).find_map(rising);
         // A film that rises makes a poor queue no better.
         let (traffic, has_both_ends) = (String::new(), true);
-        return vec![Tested {
-            application: name,
-            traffic,
-            values,
-            missing,
-            has_both_ends,
-            cut: None,
-        }];
+        let application = application.name;
+        return vec![Tested { application, traffic, values, missing, has_both_ends, cut: None }];
     }
     let flows = rows.flows.iter().filter(|row| application.is_of(row));
     let by_entry = grouped(flows.map(|row| (row.traffic(), row))).into_iter();
@@ -381,6 +380,23 @@ fn start_wait_s(scenario: &Scenario, row: &Row) -> Option<f64> {
     row.number(VIDEO_START).or(watched_s)
 }
 
+/// What packets of these entries wait in the queues of a direction, in the mean of that which waits longest. A test tells by
+/// its probes alone: its other packets wait behind each other.
+fn waits(scenario: &Scenario, rows: &Rows, heard: &[&str], way: Direction) -> Option<Values> {
+    let waited_ms = |name: &&str| {
+        let is_its = |row: &&Row| row.traffic() == *name && row.direction() == Some(way);
+        let own = rows.delay_parts.iter().filter(is_its);
+        let is_known = own.clone().next().is_some_and(|row| !row.is_scarce("sent_packets"));
+        let in_queues = own.filter(|row| part_of(row).is_some_and(is_queue));
+        is_known.then(|| in_queues.filter_map(|row| row.number("mean_ms")).sum::<f64>())
+    };
+    let light = heard.iter().filter(|name| !scenario.traffic[**name].app.is_bulk());
+    let all: Vec<_> = light.map(waited_ms).collect();
+    let worst_ms = all.iter().copied().collect::<Option<Vec<_>>>();
+    let worst_ms = worst_ms.and_then(|all| all.into_iter().reduce(f64::max));
+    (!all.is_empty()).then(|| Values::from([(WAIT_MEAN, worst_ms)]))
+}
+
 /// The waits in the longest queue of a direction, of members apart, if bulk traffic loads the direction or a
 /// queue stands in it: one packet in ten waits longer there than a good game may in all. Films, pages and
 /// acknowledgements make one too.
@@ -397,7 +413,7 @@ fn queue_values(rows: &Rows, direction: Direction, is_loaded: bool) -> Option<Va
         Some(100.0 * dropped / (dropped + row.number("departed_packets")?).max(1.0))
     };
     Some(Values::from([
-        (QUEUE_MEAN, Some(mean_ms)),
+        ("queue_mean_ms", Some(mean_ms)),
         ("queue_p99_ms", most(&|row| row.number("sojourn_p99_ms"))),
         ("queue_lost_percent", Some(most(&lost).unwrap_or_default())),
     ]))

@@ -173,7 +173,8 @@ mod tests {
         }
     }
 
-    /// What keeps a use from good or fair is in a table: shares and what load adds are in those of grades, and of a game 10 %
+    /// What keeps a use from good or fair is in a table: shares and what load adds are in those of grades, what is waited in that
+    /// of delay parts, and of a game 10 %
     /// of round trips above 80 ms are an RTT p90 above that.
     #[test]
     fn what_decides_a_grade_has_a_column() {
@@ -182,6 +183,7 @@ mod tests {
             "kept_video_rate_percent",
             "kept_call_rate_percent",
             "added_delay_ms",
+            "wait_mean_ms",
         ];
         for (one, metric) in
             APPLICATIONS.iter().flat_map(|one| one.metrics().into_iter().map(move |it| (one, it)))

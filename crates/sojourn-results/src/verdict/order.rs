@@ -12,11 +12,10 @@ use super::grades::{Assessment, Component, Level};
 use super::groups::Judged;
 use super::measures::{MEASURES, Measure};
 use super::thresholds::{
-    APPLICATIONS, Application, Grade, KEPT_CALL_RATE, KEPT_RATE, NAMED, SHARE, UNDER_LOAD, queue_of,
+    APPLICATIONS, Application, Grade, KEPT_CALL_RATE, KEPT_RATE, NAMED, SHARE, UNDER_LOAD, waits_of,
 };
 use crate::shares::Share;
 use crate::words::{apart, digits, distinct, grouped};
-use sojourn_engine::packet::Direction;
 
 /// What the best setting costs against the reference: an application that has a worse grade with it.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -177,6 +176,13 @@ impl<'a, 'b> Question<'a, 'b> {
         values.is_some_and(|(from, to)| from != to && !column.is_worse(from, to))
     }
 
+    /// Does a column tell what somebody notices? Where those who wait in a direction tell it, its queues do not: they may hold
+    /// packets of bulk traffic that wait behind each other.
+    pub(super) fn tells(&self, column: &Measure) -> bool {
+        let is_graded = |one: &usize| self.all[*one].assessment(column.of.graded).is_some();
+        column.queues.is_none() || self.settings.iter().any(is_graded)
+    }
+
     fn standing(&self, setting: usize) -> Standing {
         self.components.iter().map(|one| self.level(setting, one)).collect()
     }
@@ -317,13 +323,12 @@ fn is_near(one: f64, other: f64) -> bool {
 
 impl Judged<'_> {
     /// Does it decide only where all else is alike, since games and calls watch it? `None` if it never does: what load adds is
-    /// in the grades of games and calls, and what a queue adds to the delay of traffic with grades in these, unless bulk
-    /// traffic fills it: then the next game would feel it.
+    /// in the grades of games and calls, and what is waited in those of traffic with grades, unless bulk traffic makes it:
+    /// then the next game would feel it.
     fn watched(&self, application: &str) -> Option<bool> {
-        let is_of = |way: &Direction| queue_of(*way) == application;
         let loads = &self.group.runs[0].loads;
-        match Direction::BOTH.into_iter().find(is_of) {
-            Some(way) => loads.iter().find(|(of, _)| *of == way).map(|(_, watched)| *watched),
+        match waits_of(application) {
+            Some((way, _)) => loads.iter().find(|(of, _)| *of == way).map(|(_, watched)| *watched),
             None => (application != UNDER_LOAD).then_some(false),
         }
     }

@@ -139,7 +139,8 @@ fn left_out(question: &Question<'_, '_>) -> Option<String> {
 /// What decides against a setting with which more columns are better than with the best.
 fn decided(question: &Question<'_, '_>, best: usize, other: usize) -> Option<String> {
     let [ahead, behind] = question.decisive(best, other)?;
-    let better = |one, than| MEASURES.iter().filter(|it| question.is_better(it, one, than)).count();
+    let columns = || MEASURES.iter().filter(|it| question.tells(it));
+    let better = |one, than| columns().filter(|it| question.is_better(it, one, than)).count();
     (better(other, best) > better(best, other)).then(|| {
         let changed = changed_values(behind, &[ahead]).into_iter();
         let small = changed.map(|([said, _], is_worse, ..)| (said, is_worse));
@@ -485,7 +486,7 @@ pub(super) fn coupling(settings: &[&Judged<'_>]) -> Option<String> {
 
 /// What differs between settings most plainly, what is noticed first, in clauses; empty if nothing does.
 fn ranges(question: &Question<'_, '_>, settings: &[&Judged<'_>]) -> String {
-    let clauses = MEASURES.iter().filter_map(|measure| {
+    let clauses = MEASURES.iter().filter(|one| question.tells(one)).filter_map(|measure| {
         let values = settings.iter().map(|one| Some((one.group.mean(measure.key)?, one.group)));
         let all: Vec<(f64, &Group<'_>)> = values.collect::<Option<_>>()?;
         let by = |(one, _): &&(f64, _), (other, _): &&(f64, _)| one.total_cmp(other);

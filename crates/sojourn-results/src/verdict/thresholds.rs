@@ -194,15 +194,13 @@ pub(super) const CLOUD_GAME: &str = "cloud game";
 pub(super) const PAGE: &str = "page";
 pub(super) const VIDEO_RATE: &str = "video rate";
 pub(super) const UNDER_LOAD: &str = "under load";
-pub(super) const UPSTREAM_QUEUE: &str = "upstream queue";
-pub(super) const DOWNSTREAM_QUEUE: &str = "downstream queue";
 
 /// Metrics that are no columns of `flows`.
 pub(super) const SHARE: &str = "share_percent";
 pub(super) const KEPT_RATE: &str = "kept_video_rate_percent";
 pub(super) const KEPT_CALL_RATE: &str = "kept_call_rate_percent";
 pub(super) const ADDED_DELAY: &str = "added_delay_ms";
-pub(super) const QUEUE_MEAN: &str = "queue_mean_ms";
+pub(super) const WAIT_MEAN: &str = "wait_mean_ms";
 pub(super) const PAGE_LOAD: &str = "page_load_median_s";
 /// Metrics that are columns.
 pub(super) const VIDEO_START: &str = "video_start_wait_s";
@@ -217,7 +215,12 @@ pub(super) const NAMED: f64 = 0.10;
 /// Later than that a film has begun too late.
 pub(super) const SLOW_START_S: f64 = 10.0;
 
-/// The queue of a direction as it is graded.
-pub(super) const fn queue_of(direction: Direction) -> &'static str {
-    [UPSTREAM_QUEUE, DOWNSTREAM_QUEUE][direction as usize]
+/// What is waited in a direction as it is graded: by those who wait there, and by its queues.
+const WAITS: [[&str; 2]; 2] =
+    [["upstream wait", "upstream queue"], ["downstream wait", "downstream queue"]];
+
+/// The direction of which an application is what is waited, if it is, and whether it goes by the queues there.
+pub(super) fn waits_of(application: &str) -> Option<(Direction, bool)> {
+    let of = |way: &Direction| WAITS[*way as usize].iter().position(|one| *one == application);
+    Direction::BOTH.into_iter().find_map(|way| Some((way, of(&way)? == 1)))
 }

@@ -129,6 +129,17 @@ impl AppSpec {
         }
     }
 
+    /// Is the delay in this direction part of what it is graded by: do its users notice that of each packet, or does it test it?
+    pub fn tells(&self, direction: Direction) -> bool {
+        self.watches(direction)
+            || matches!(self, Self::Responsiveness(test) if test.direction.includes(direction))
+    }
+
+    /// Do its users wait for answers, whose packets go both ways?
+    pub fn awaits(&self, _: Direction) -> bool {
+        self.parameters().quality().is_of_answers()
+    }
+
     /// Does its rate follow the line, so that what it gets without bulk traffic depends on the queue?
     pub fn adapts(&self) -> bool {
         match self {
@@ -184,6 +195,15 @@ impl AppSpec {
             _ => return 0.0..0.0,
         };
         start_s.unwrap_or_default()..stop_s.unwrap_or(f64::INFINITY)
+    }
+
+    /// From when until when it tells what is waited on the line, or its users wait for answers, in s; empty for other traffic.
+    pub fn waits_s(&self) -> Range<f64> {
+        match self {
+            Self::Responsiveness(_) => self.may_load_s(),
+            _ if self.awaits(Direction::Up) => self.start_s().unwrap_or_default()..f64::INFINITY,
+            _ => self.watches_s(),
+        }
     }
 
     /// May it be bulk traffic that is over before this time, in s?

@@ -517,9 +517,14 @@ named! {
 }
 
 impl Quality {
-    /// Is it about the delay and loss of single packets?
+    /// Is it about the delay and loss of single packets, or whatever a scale of its own says of them?
     pub fn is_of_packets(self) -> bool {
-        matches!(self, Self::Voice | Self::Game | Self::VideoCall | Self::CloudGame)
+        matches!(self, Self::Voice | Self::Game | Self::VideoCall | Self::CloudGame | Self::Own)
+    }
+
+    /// Is it about the time until an answer has come?
+    pub fn is_of_answers(self) -> bool {
+        matches!(self, Self::Pages | Self::Responses)
     }
 }
 

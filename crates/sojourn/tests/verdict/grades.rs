@@ -303,7 +303,7 @@ fn a_queue_that_stands_has_a_grade_of_its_own() {
         let results = Simulation::run(&scenario);
         let facts = Facts::of(&scenario, &Rows::from(&results));
         let found = verdict(&[group("", &facts)], &[]);
-        ["upstream queue", "downstream queue"].map(|queue| queue_grade(&found, 0, queue))
+        ["upstream", "downstream"].map(|stream| wait_grade(&found, 0, stream))
     };
     use Grade::{Fails, Good, Poor};
     let films = "traffic.film = { kind = 'video', server = 'near', viewers = 3, home = 'b' }";

@@ -53,6 +53,16 @@ fn flow(traffic: &str, direction: &str, more: &Value) -> Row {
     row(&flow)
 }
 
+/// The rows of what packets of an entry wait in a queue on the mean, 5 ms from where they arrive.
+fn waited(traffic: &str, way: &str, ms: f64) -> Vec<Row> {
+    let part = if way == "up" { "modem_queue" } else { "cmts_queue" };
+    let of = |(part, mean_ms): (&str, f64)| {
+        let values = json!({"part": part, "mean_ms": mean_ms, "sent_packets": 1000.0});
+        flow(traffic, way, &values)
+    };
+    [(part, ms), ("propagation", 5.0), ("total", 5.0 + ms)].map(of).into()
+}
+
 /// The rows of a flow that goes both ways, with these values at both ends.
 fn both_ways(traffic: &str, quality: &str, measures: &Value) -> Vec<Row> {
     let mut more = json!({"quality": quality, "latency_mean_ms": 10.0});
@@ -225,10 +235,11 @@ fn of_line(game: &str, bulk: &str, more: &str) -> Verdict {
     verdict(&[group("", &facts[0]), group("idle line", &facts[1])], &[])
 }
 
-/// The grade of the queue of a direction, if it has one.
-fn queue_grade(found: &Verdict, number: usize, queue: &str) -> Option<Grade> {
-    let all = &found.groups[number].assessments;
-    all.iter().find(|one| one.application == queue).and_then(|one| one.grade)
+/// The grade of what is waited in a direction, if it has one, by who waits there or by its queue.
+fn wait_grade(found: &Verdict, number: usize, stream: &str) -> Option<Grade> {
+    let names = [format!("{stream} wait"), format!("{stream} queue")];
+    let mut all = found.groups[number].assessments.iter();
+    all.find(|one| names.iter().any(|name| name == one.application)).and_then(|one| one.grade)
 }
 
 /// The verdict on all variants of a scenario and their idle lines, after a run of each.

@@ -184,7 +184,8 @@ fn all_is_good_where_nothing_else_is_said() {
         let values = json!({"over_20_ms_access_percent": over_20, "loss_percent": 0.0,
             "over_80_ms_round_trip_percent": over_80, "rtt_p90_ms": p90_ms});
         let flows = [both_ways("x", "game", &values), vec![rate("up", "up", 5.1)]].concat();
-        let rows = Rows { flows, queues: vec![queue], ..Rows::default() };
+        let delay_parts = waited("x", "up", mean_ms);
+        let rows = Rows { flows, queues: vec![queue], delay_parts, ..Rows::default() };
         Facts::of(&scenario(&traffic), &rows)
     };
     let tail = of(POOR_GAME, 10.0);
@@ -194,7 +195,7 @@ fn all_is_good_where_nothing_else_is_said() {
     };
     assert_eq!(said(&of(GOOD_GAME, 10.0)), "best does best: all is good");
     let stands = of(GOOD_GAME, 90.0);
-    assert_eq!(said(&stands), "best does best, at a price: all but the upstream queue is good");
+    assert_eq!(said(&stands), "best does best, at a price: all but the upstream wait is good");
 }
 
 /// An interval over a bound is no knowledge of the side.
@@ -242,8 +243,8 @@ fn all_that_have_more_than_their_part_are_named() {
     assert!(found.sentences.contains(&said.to_owned()), "{:?}", found.sentences);
 }
 
-/// A call beside an upload, and the queue in which it waits.
-fn watched_queue(mos: f64, percent: f64, mean_ms: f64) -> Facts {
+/// A call beside an upload, and what it waits.
+fn waiting_call(mos: f64, percent: f64, mean_ms: f64) -> Facts {
     let call = json!({"mos": mos, "late_percent": 0.0, "loss_percent": 0.0});
     let mut flows = both_ways("x", "voice", &call);
     flows.push(rate("up", "up", 310.0 / 60.0 * percent / 100.0));
@@ -253,13 +254,17 @@ fn watched_queue(mos: f64, percent: f64, mean_ms: f64) -> Facts {
         "{}\ntraffic.up = {{ kind = 'transfer', server = 'near' }}",
         GAME.replace("game", "voice")
     );
-    Facts::of(&scenario(&traffic), &Rows { flows, queues: vec![queue], ..Rows::default() })
+    let delay_parts = waited("x", "up", mean_ms);
+    Facts::of(
+        &scenario(&traffic),
+        &Rows { flows, queues: vec![queue], delay_parts, ..Rows::default() },
+    )
 }
 
 /// A call does not notice a tenth of a second, nor an upload a twentieth of its rate.
 #[test]
-fn a_queue_that_a_call_watches_decides_where_all_else_is_alike() {
-    let of = watched_queue;
+fn what_a_call_waits_decides_where_all_else_is_alike() {
+    let of = waiting_call;
     let (tail, codel) = (of(4.36, 99.0, 130.0), of(4.39, 91.0, 20.0));
     for settings in [[("tail", &tail), ("CoDel", &codel)], [("CoDel", &codel), ("tail", &tail)]] {
         assert_eq!(best(&settings), ["CoDel"]);
@@ -267,14 +272,14 @@ fn a_queue_that_a_call_watches_decides_where_all_else_is_alike() {
     let found = verdict(&[group("tail", &tail), group("CoDel", &codel)], &[]);
     assert_eq!(
         found.sentences[0],
-        "CoDel does best: all is good. Against tail, the upstream queue rises from poor to good (mean wait from 130 to \
-         20.0 ms)."
+        "CoDel does best: all is good. Against tail, the upstream wait rises from poor to good (mean from 130 to 20.0 \
+         ms)."
     );
-    // Grades decide before, and what the queue then costs is said.
+    // Grades decide before, and what the wait then costs is said.
     let slow = of(4.39, 89.0, 20.0);
     assert_eq!(best(&[("tail", &tail), ("slow", &slow)]), ["tail"]);
     let found = verdict(&[group("tail", &tail), group("slow", &slow)], &[]);
-    assert_eq!(found.price[0].application, "upstream queue");
+    assert_eq!(found.price[0].application, "upstream wait");
     // So does a step of the call.
     assert_eq!(best(&[("tail", &of(4.33, 99.0, 10.0)), ("CoDel", &codel)]), ["CoDel"]);
 }

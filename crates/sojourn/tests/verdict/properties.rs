@@ -109,6 +109,10 @@ fn results(of: &Household, rng: &mut Rng) -> Rows {
     for way in &of.ways {
         rows.flows.push(rate(&format!("bulk_{way}"), way, between(rng, 0.5, 20.0)));
     }
+    let names = of.uses.iter().map(|one| USES[*one].0).chain(["web"]);
+    for (name, way) in names.flat_map(|name| ["up", "down"].map(|way| (name, way))) {
+        rows.delay_parts.extend(waited(name, way, between(rng, 0.5, 500.0)));
+    }
     for way in ["up", "down"] {
         let mean_ms = between(rng, 1.0, 500.0);
         rows.queues.push(row(
@@ -225,7 +229,7 @@ fn says_no_more_than_grades(found: &Verdict) {
     let Some(best) = found.best else { return };
     let all = found.groups[best].assessments.iter();
     let is_noticed =
-        |one: &&Assessment| one.application != "under load" && !one.application.ends_with("queue");
+        |one: &&Assessment| one.application != "under load" && !is_of_waits(one.application);
     let worst = all.clone().filter(is_noticed).filter_map(|one| one.grade).max();
     let good = all.clone().all(|one| one.grade == Some(Grade::Good));
     for (words, holds) in [
@@ -245,6 +249,11 @@ fn says_no_more_than_grades(found: &Verdict) {
     }
 }
 
+/// Is it what is waited in a direction?
+fn is_of_waits(application: &str) -> bool {
+    ["queue", "wait"].iter().any(|end| application.ends_with(end))
+}
+
 /// What fails with all settings of an answer is said before anything else.
 fn fails_with_all_are_said(found: &Verdict) {
     let [answer] = &found.answers[..] else { return };
@@ -253,7 +262,7 @@ fn fails_with_all_are_said(found: &Verdict) {
         all.any(|one| one.application == application && one.grade == Some(Grade::Fails))
     };
     let uses = APPLICATIONS.iter().map(|one| one.name);
-    let uses = uses.filter(|name| *name != "under load" && !name.ends_with("queue"));
+    let uses = uses.filter(|name| *name != "under load" && !is_of_waits(name));
     let with_all = uses.filter(|name| answer.settings.iter().all(|one| fails(one, name))).count();
     if answer.settings.len() > 1 {
         let first = &found.sentences[0];
@@ -299,7 +308,7 @@ fn has_its_price(found: &Verdict) {
         let (Some(to), Some(from)) = (grade(best, name), grade(reference, name)) else { continue };
         let is_price = found.price.iter().any(|price| price.application == name);
         // What bulk traffic does not load decides nothing and costs nothing.
-        if name.ends_with("queue") && !is_price {
+        if is_of_waits(name) && !is_price {
             continue;
         }
         assert_eq!(is_price, to > from, "{name}: {:?}", found.sentences);
@@ -379,8 +388,14 @@ fn names_what_decides(found: &Verdict) {
         };
         is_noticed && to != from && (to > from) == (one.better == Better::Higher)
     };
+    // Queues tell what somebody notices where they have a grade.
+    let tells = |one: &&sojourn::results::verdict::Measure| {
+        let of_queue = use_of(one.key).filter(|_| one.queues.is_some());
+        let mut all = found.groups.iter().flat_map(|group| &group.assessments);
+        of_queue.is_none_or(|name| all.any(|it| it.application == name))
+    };
     let count = |ahead: usize, behind: usize| {
-        MEASURES.iter().filter(|one| is_better(one, ahead, behind)).count()
+        MEASURES.iter().filter(tells).filter(|one| is_better(one, ahead, behind)).count()
     };
     for other in found.answers.iter().flat_map(|one| &one.settings).copied() {
         let start = format!("What decides against {}: ", found.groups[other].name);
@@ -655,11 +670,13 @@ fn no_sentence_names_a_number_that_is_in_no_table() {
             vec![5.0, 15.0, 25.0, 70.0, 75.0, 95.0, 99.0, 160.0, 250.0, facts.len() as f64];
         known.extend([0.2, 0.5, 1.5, 2.6, 3.6, 4.34, 100.0, 200.0, 20.0, 80.0, 90.0, 1.0, 4.0]);
         known.extend([40.0, 800.0, 1600.0, 2000.0]);
+        // Propagation of both ways.
+        known.push(10.0);
         let bounds = found.applications.iter().flat_map(|one| {
             [&one.good, &one.fair, &one.poor].into_iter().flatten().map(|threshold| threshold.bound)
         });
         known.extend(bounds);
-        let flows = rows.iter().flat_map(|rows| &rows.flows);
+        let flows = rows.iter().flat_map(|rows| rows.flows.iter().chain(&rows.delay_parts));
         known.extend(flows.flat_map(|row| row.0.values().filter_map(serde_json::Value::as_f64)));
         for graded in &found.groups {
             known.extend(graded.measures.values().filter_map(|value| value.mean));
@@ -733,6 +750,27 @@ fn whether_a_torrent_should_yield_is_said_to_be_a_choice() {
     });
 }
 
+/// What is waited is told by those who wait, here a page at least: what else a queue holds, as packets of bulk traffic that
+/// wait behind each other, changes no answer and no sentence.
+#[test]
+fn what_nobody_waits_changes_no_answer() {
+    rounds(60, |seed| {
+        let (of, mut rows) = drawn(seed);
+        let all: Vec<usize> = (0..rows.len()).collect();
+        let before = judged_of(&facts_of(&of, &rows), &all);
+        let mut rng = Rng::named(seed, "bins");
+        let loaded = |row: &&mut Row| of.ways.iter().any(|way| *way == row.text("direction"));
+        for row in rows.iter_mut().flat_map(|rows| &mut rows.queues).filter(loaded) {
+            for column in ["sojourn_mean_ms", "sojourn_p50_ms", "sojourn_p90_ms", "sojourn_p99_ms"]
+            {
+                row.0.insert(column.to_owned(), json!(between(&mut rng, 0.1, 5000.0)));
+            }
+        }
+        let after = judged_of(&facts_of(&of, &rows), &all);
+        assert_eq!((&before.answers, &before.sentences), (&after.answers, &after.sentences));
+    });
+}
+
 /// The words of a text with the directions swapped.
 fn swapped(text: &str) -> BTreeSet<String> {
     let swap = |word: &str| match word {
@@ -771,6 +809,7 @@ fn swapping_up_and_down_in_the_tables_swaps_the_words() {
             .map(|rows| Rows {
                 flows: rows.flows.iter().map(swap).collect(),
                 queues: rows.queues.iter().map(swap).collect(),
+                delay_parts: rows.delay_parts.iter().map(swap).collect(),
                 ..rows.clone()
             })
             .collect();

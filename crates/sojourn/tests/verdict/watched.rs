@@ -154,7 +154,41 @@ fn a_line_on_which_films_fill_the_queue_is_no_idle_line() {
     let why = "packets wait in queues without uploads and downloads too";
     assert_eq!(under_load.summary, why);
     assert_eq!(found.sentences.join(" ").matches(why).count(), 1);
-    assert_eq!(queue_grade(&found, 0, "downstream queue"), Some(Grade::Poor));
+    assert_eq!(wait_grade(&found, 0, "downstream"), Some(Grade::Poor));
+}
+
+/// With a queue for each flow nobody waits but the transfer behind itself: whoever else is there, no setting that lets them wait
+/// longer is before it. A test of responsiveness has its probes.
+#[test]
+fn a_queue_of_its_own_for_a_transfer_is_behind_no_other() {
+    for (way, stream) in [("up", "upstream"), ("down", "downstream")] {
+        for who in [
+            "kind = 'stream', purpose = 'voice', server = 'near'",
+            "kind = 'web', servers = ['near'], objects = { kind = 'fixed' }",
+            "kind = 'web_sessions', servers = ['near']",
+            "kind = 'responsiveness', server = 'near', interval_s = 1",
+        ] {
+            let found = judged_by_name(&format!(
+                "duration_s = 20
+                 upstream = {{ sustained_mbps = 10, queue.limit_bytes = 256_000 }}
+                 downstream = {{ sustained_mbps = 20, queue.limit_bytes = 512_000 }}
+                 servers.near.delay_ms = 9
+                 traffic.who = {{ {who} }}
+                 traffic.bulk = {{ kind = 'transfer', server = 'near', direction = '{way}' }}
+                 compare.PIE.{stream}.queue.law.kind = 'docsis_pie'
+                 compare.FQ.{stream}.queue.scheduler.kind = 'fq'
+                 compare.drop-tail = {{}}"
+            ));
+            let best = &found.answers[0].best;
+            let name = |number: &usize| found.groups[*number].name.as_str();
+            assert!(best.iter().any(|one| name(one) == "FQ"), "{who}: {:?}", found.sentences);
+            assert!(!best.iter().any(|one| name(one) == "drop-tail"), "{:?}", found.sentences);
+            // Its own packets wait there as long as in a queue that all share.
+            let queue =
+                |number: usize| found.groups[number].measures[&*format!("{stream}_queue_mean_ms")];
+            assert!(queue(1).mean > Some(50.0), "{who}");
+        }
+    }
 }
 
 /// Without an idle line nobody knows what bulk traffic takes.

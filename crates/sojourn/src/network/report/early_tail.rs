@@ -85,12 +85,11 @@ struct Watched<'a> {
     is_judged: bool,
 }
 
-/// What has a p99 that grades or tables beside an answer show: sojourn times of the measured queues that no game or call
-/// watches, in the order of readings, and latencies of games.
+/// What has a p99 that grades or tables beside an answer show: sojourn times of the measured queues by which grades go, in the order of readings, and latencies of games.
 fn watched(run: &Simulation) -> Vec<Watched<'_>> {
-    let ways = run.scenario.watched();
     let queues = run.queues().into_iter().filter_map(|placed| {
-        let meter = placed.queue.meter().filter(|_| !ways.contains(&placed.direction))?;
+        let meter =
+            placed.queue.meter().filter(|_| run.scenario.waiting(placed.direction).is_empty())?;
         Some(Watched {
             what: format!("p99 of the {} queue", meter.name()),
             latency: meter.sojourn(),
