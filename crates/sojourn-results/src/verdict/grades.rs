@@ -306,13 +306,13 @@ fn single(
     Assessment::new(one, (traffic, &over), None, missing)
 }
 
-/// By what load adds to the round trips of games and calls. What their packets wait in queues without it may hide as much:
-/// there is a grade where that is less than the first step of letters, or leaves the letter as it is.
+/// By what load adds to the round trips of games and calls. What their packets wait in queues without it may hide as much,
+/// whatever the setting: there is a grade where that is less than the first step of letters.
 fn added_delays(one: &'static Application, runs: &[&Facts], idle: &[&Facts]) -> Vec<Assessment> {
     let of_entry = |name: &(bool, String)| {
         let added_ms = round_trips(runs, Some(idle), name).1?.max(0.0);
         let waited_ms = idle.iter().map(|facts| facts.waited_ms(&name.1)).fold(0.0, f64::max);
-        let is_known = waited_ms < A_PLUS_MS || letter(added_ms) == letter(added_ms + waited_ms);
+        let is_known = waited_ms < A_PLUS_MS;
         let missing = (!is_known).then(|| WAITS_AT_REST.to_owned());
         Some(single(one, &name.1, Some(added_ms).filter(|_| is_known), missing))
     };
