@@ -4,6 +4,7 @@
 use serde::Serialize;
 
 use crate::metrics::{Row, Rows};
+use crate::over_seeds::{Value, over_seeds};
 use sojourn_engine::fairness::{Demand, Link, max_min_of_links};
 use sojourn_engine::packet::Direction;
 use sojourn_scenario::apps::AppSpec;
@@ -63,6 +64,26 @@ impl Share {
             half_width: None,
             unfinished_mb: None,
             missing: None,
+        }
+    }
+
+    /// It over runs that differ in their seed, of which these are the shares.
+    pub(crate) fn over_seeds<'a>(&self, all: impl Iterator<Item = &'a Self>) -> Self {
+        let is_it = |other: &&Self| (&other.traffic, other.way) == (&self.traffic, self.way);
+        let all: Vec<_> = all.filter(is_it).collect();
+        let over = |of: &dyn Fn(&Self) -> Option<f64>| {
+            over_seeds(&all.iter().map(|one| of(one)).collect::<Vec<_>>())
+        };
+        let missing = all.iter().find_map(|one| one.missing);
+        let Value { mean, half_width } = over(&|one| one.share_percent);
+        Self {
+            mbps: over(&|one| Some(one.mbps)).mean.unwrap_or_default(),
+            part_mbps: over(&|one| Some(one.part_mbps)).mean.unwrap_or_default(),
+            share_percent: mean.filter(|_| missing.is_none()),
+            half_width,
+            unfinished_mb: all.iter().find_map(|one| one.unfinished_mb),
+            missing,
+            ..self.clone()
         }
     }
 

@@ -336,11 +336,6 @@ impl Scenario {
         self.traffic.iter().filter_map(mark).collect()
     }
 
-    /// Are the two members of a low-latency aggregate coupled? `None` without one.
-    pub fn is_coupled(&self) -> Option<bool> {
-        self.low_latency().map(|keys| keys.coupled && keys.classic_aqm)
-    }
-
     /// The code points that a low-latency aggregate takes. `None` without one.
     pub fn low_latency_dscp(&self) -> Option<&[u8]> {
         self.low_latency().map(|keys| &*keys.dscp)

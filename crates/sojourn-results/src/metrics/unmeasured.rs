@@ -1,13 +1,17 @@
-//! Why traffic that arrives measures nothing of what it is for.
+//! Why traffic that arrives measures nothing of what it is for, or too little.
 
 use super::Row;
 use super::read::FEWEST_PACKETS;
+use crate::shares::SHORTEST_S;
 use crate::words::digits;
+use sojourn_engine::packet::Direction;
 use sojourn_scenario::Scenario;
 use sojourn_scenario::apps::AppSpec;
 
 /// What a probe of a test of responsiveness takes of the line: 3000 bytes (`probe_percent`).
 const PROBE_MBIT: f64 = 0.024;
+/// Later than that a film has begun too late.
+pub(crate) const SLOW_START_S: f64 = 10.0;
 
 /// A call of one's own whose datagrams arrive and belong to no frame.
 pub(crate) fn frameless(entry: &str, flows: &[&Row]) -> Option<String> {
@@ -52,4 +56,56 @@ pub(crate) fn unprobed(scenario: &Scenario, entry: &str, flows: &[&Row]) -> Opti
             digits(mbps)
         ),
     })
+}
+
+/// Why a flow, of a game or call or not, is not known well enough for a grade: bulk traffic loads a direction in which nothing of a game or call goes,
+/// few packets of it arrived, or a video has played for so short a time, or at the level to which it rose, that its stalls are unknown, unless it
+/// begins too late.
+pub(crate) fn unknown(is_of_packets: bool, scenario: &Scenario, row: &Row) -> Option<String> {
+    let (name, app) = (row.traffic(), &scenario.traffic.get(row.traffic())?.app);
+    let loads = |way: &Direction| scenario.traffic.values().any(|entry| entry.app.loads(*way));
+    let is_missed = |way: &Direction| is_of_packets && !app.watches(*way) && loads(way);
+    match (app, Direction::BOTH.into_iter().find(is_missed)) {
+        (AppSpec::Video(_), _) => {
+            let most_s = scenario.watched_s(name)? - SHORTEST_S;
+            let wait_s = start_wait_s(scenario, row).filter(|wait_s| *wait_s <= SLOW_START_S)?;
+            let short = || format!("traffic.{name} played for less than {SHORTEST_S} s");
+            (wait_s > most_s).then(short).or_else(|| rising(scenario, row, most_s, 1.0))
+        }
+        (_, Some(way)) => Some(format!(
+            "nothing of traffic.{name} goes {}, where bulk traffic does; direction = \"both\" measures both ends",
+            way.name()
+        )),
+        _ => (is_of_packets && row.is_scarce("delivered_packets"))
+            .then(|| format!("fewer than {FEWEST_PACKETS} packets of traffic.{name} arrived")),
+    }
+}
+
+/// A video whose quality rises for longer than that, of which a run that is longer by a second allows so much more.
+pub(crate) fn rising(scenario: &Scenario, row: &Row, most_s: f64, each_s: f64) -> Option<String> {
+    let AppSpec::Video(video) = &scenario.traffic.get(row.traffic())?.app else { return None };
+    row.number("video_whole_rate_mbps")?;
+    let (name, duration_s) = (row.traffic(), scenario.duration_s);
+    let (state, longer_s) = match row.number("video_rise_s") {
+        Some(rise_s) if rise_s <= most_s => return None,
+        Some(rise_s) => {
+            let state = format!("rose for {} s, long beside this run", digits(rise_s));
+            (state, duration_s + (rise_s - most_s) / each_s)
+        }
+        None => {
+            let longer_s = (video.rises_until_s() + SHORTEST_S).max(2.0 * duration_s);
+            ("rises".to_owned(), longer_s)
+        }
+    };
+    let longer_s = longer_s.ceil();
+    Some(format!(
+        "traffic.{name} is still starting: its quality {state}; duration_s = {longer_s} may be enough"
+    ))
+}
+
+/// How long a video lets wait: until the end of the run at least if it never begins.
+pub(crate) fn start_wait_s(scenario: &Scenario, row: &Row) -> Option<f64> {
+    let is_of_film = row.direction() == Some(Direction::Down);
+    let watched_s = scenario.watched_s(row.traffic()).filter(|_| is_of_film);
+    row.number("video_start_wait_s").or(watched_s)
 }

@@ -6,14 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::causes::Cause;
-use super::grades::{Assessment, grade_of};
+use super::grades::Assessment;
 use super::groups::{Group, Judged, judged};
 use super::measures::{MEASURES, Measure};
 use super::order::{Answer, Price, Question};
 use super::round_trip::RoundTrip;
 use super::sentences::{
-    DIFFERENCES_AT_MOST, NAMED_AT_MOST, bulk_words, coupling, graded_clauses, limits, names,
-    sentences, taken,
+    DIFFERENCES_AT_MOST, NAMED_AT_MOST, bulk_words, graded_clauses, limits, names, sentences, taken,
 };
 use super::thresholds::{
     ADDED_DELAY, APPLICATIONS, Application, CALL, CLOUD_GAME, GAME, Grade, SAME, UNDER_LOAD,
@@ -173,24 +172,16 @@ fn answer(question: &Question<'_, '_>) -> Answer {
 
 /// In what the best has a worse grade than the reference, and who has not.
 fn price(question: &Question<'_, '_>, best: usize, against: usize, others: &[usize]) -> Vec<Price> {
-    let of_use = |(application, is_watched): (&'static str, bool)| {
+    let of_use = |application: &'static str| {
+        let is_watched = question.of_stage(true).iter().any(|one| one.0 == application);
         let grade = |setting: usize| question.all[setting].grade(application);
+        let level = |one: &usize| question.all[*one].assessment(application)?.level();
         let (from, to) = (grade(against)?, grade(best)?);
-        let has_more = |one: usize, than: usize| {
-            let [one, than] = [one, than].map(|it| question.all[it].assessment(application));
-            let [one, than] = [one?, than?];
-            let levels = than.level().cmp(&one.level());
-            let is_ahead = one.is_ahead(than, one.graded.values[0].metric);
-            Some(levels.is_gt() || levels.is_eq() && is_ahead)
-        };
-        let better = |one, other| if has_more(other, one) == Some(true) { other } else { one };
-        let keeps = |one: &usize| grade(*one).is_some_and(|it| it <= from);
-        let others = others.iter().copied().filter(|_| !is_watched);
-        let alternative = others.filter(keeps).reduce(better);
+        let keeps = |one: &usize| !is_watched && grade(*one).is_some_and(|it| it <= from);
+        let alternative = others.iter().copied().filter(keeps).min_by_key(level);
         (to > from).then_some(Price { application, from, to, alternative })
     };
-    let of_stage = |watched| question.of_stage(watched).iter().map(move |it| (it.0, watched));
-    distinct([false, true].into_iter().flat_map(of_stage)).into_iter().filter_map(of_use).collect()
+    distinct(question.components.iter().map(|one| one.0)).into_iter().filter_map(of_use).collect()
 }
 
 fn graded(one: &Judged<'_>, all: &[Judged<'_>]) -> Graded {
@@ -199,7 +190,7 @@ fn graded(one: &Judged<'_>, all: &[Judged<'_>]) -> Graded {
     };
     let idle_line = one.idle_line.map(|number| &all[number]);
     let (own, idle) = (measures(one), idle_line.map(measures).unwrap_or_default());
-    let transfer = |share: &Share| Transfer { share: share.clone(), grade: grade_of(share) };
+    let transfer = |of: &Assessment| Some(Transfer { share: of.share.clone()?, grade: of.grade });
     let more =
         |(key, value): (&&'static str, &Value)| Some((*key, value.mean? - idle.get(key)?.mean?));
     Graded {
@@ -207,7 +198,7 @@ fn graded(one: &Judged<'_>, all: &[Judged<'_>]) -> Graded {
         is_idle_line: one.is_idle_line,
         idle_line: one.idle_line,
         assessments: one.assessments.clone(),
-        transfers: one.transfers.iter().map(transfer).collect(),
+        transfers: one.entries.iter().filter_map(transfer).collect(),
         over_idle_line: own.iter().filter_map(more).collect(),
         round_trip: RoundTrip::of(one, idle_line).filter(|_| !one.is_idle_line),
         measures: own,
@@ -237,11 +228,9 @@ fn question(all: &[Judged<'_>], loaded: &[usize], keys: &[String]) -> String {
         2..=NAMED_AT_MOST => listed(&variants),
         _ => format!("{} settings", loaded.len()),
     };
-    let swept = match keys {
-        [] => String::new(),
-        [key] => format!(" as {} varies", quoted(key)),
-        keys => format!(" as {} vary", listed(keys)),
-    };
+    let vary = if keys.len() == 1 { "varies" } else { "vary" };
+    let swept = around(keys.iter().map(|key| quoted(key)), |it| format!(" as {it} {vary}"));
+    let swept = swept.unwrap_or_default();
     let most = all.iter().map(|judged| judged.group.runs.len()).max().unwrap_or_default();
     let seeds = if most > 1 { format!(" (mean of {most} seeds)") } else { String::new() };
     format!("Which of {settings} works best{purpose}{swept}{seeds}?")
@@ -408,7 +397,6 @@ fn of_several(questions: &[Question<'_, '_>], answers: &[Answer], keys: &[String
     let best = || answers.iter().map(|one| &all[one.best[0]]);
     let taken = best().chain(settings.iter().copied()).find_map(|one| Some(with(one, taken(one)?)));
     found.extend(taken.filter(|_| keys.is_empty()));
-    found.extend(coupling(&settings));
     let named = answers.iter().flat_map(|one| one.best.iter().chain(&one.reference).copied());
     found.extend(still_changing(&of(named.collect())));
     let unfinished = best().flat_map(|one| one.assessments.iter().map(move |it| (it, one)));
@@ -524,10 +512,9 @@ fn alone(questions: &[Question<'_, '_>]) -> Option<String> {
 /// Whether the answer changes with what is no choice, in one sentence.
 fn changes_with_condition(questions: &[Question<'_, '_>], answers: &[Answer]) -> Option<String> {
     let all = questions[0].all;
-    let of_choices =
-        questions.iter().zip(answers).filter(|(question, _)| !question.is_between_lines());
-    let of_choices = of_choices.map(|(_, one)| one).filter(|one| one.settings.len() > 1);
-    let choices: Vec<&Answer> = of_choices.collect();
+    let all_answers = questions.iter().zip(answers).filter(|(of, _)| !of.is_between_lines());
+    let choices = all_answers.map(|(_, one)| one).filter(|one| one.settings.len() > 1);
+    let choices: Vec<&Answer> = choices.collect();
     let [first, _, ..] = choices.as_slice() else { return None };
     let roles = |number: &usize| all[*number].group.runs[0].roles;
     let of = |all: &[usize]| all.iter().map(|it| roles(it).choice).collect::<BTreeSet<_>>();
@@ -543,10 +530,10 @@ fn changes_with_condition(questions: &[Question<'_, '_>], answers: &[Answer]) ->
         return are_tried.all(|it| it).then_some(changes);
     }
     let are_all = choices.iter().all(|one| of(&one.best) == common);
-    let each = choices.iter().flat_map(|one| &one.best);
     let is_common = |one: &&usize| common.contains(&roles(one).choice);
-    let each: Vec<_> = each.filter(is_common).map(|one| &all[*one]).collect();
+    let each = choices.iter().flat_map(|one| &one.best).filter(is_common).map(|one| &all[*one]);
+    let each = names(&each.collect::<Vec<_>>());
     let do_best = if are_all { "do best" } else { "are among the best" };
     let is_any = choices.iter().any(|one| one.is_decided());
-    is_any.then(|| format!("{} {do_best}, each under its {what}.", names(&each)))
+    is_any.then(|| format!("{each} {do_best}, each under its {what}."))
 }

@@ -7,14 +7,17 @@ use serde::Serialize;
 use super::causes::{Cause, causes, idle_laws, part_of};
 use super::measures::MEASURES;
 use super::thresholds::{
-    APPLICATIONS, Application, CALL, CALL_RATE, GAME, PAGE_LOAD, SLOW_START_S, VIDEO_CALL,
-    VIDEO_RATE, VIDEO_STALLED, VIDEO_START, WAIT_MEAN, waits_of,
+    APPLICATIONS, Application, CALL, CALL_RATE, GAME, PAGE_LOAD, VIDEO_CALL, VIDEO_RATE,
+    VIDEO_STALLED, VIDEO_START, WAIT_MEAN, waits_of,
 };
-use crate::metrics::read::{FEWEST_PACKETS, Row, Rows};
-use crate::metrics::{ByLoad, frameless, page_load, round_trips, unprobed, with_given_up};
+use crate::metrics::read::{Row, Rows};
+use crate::metrics::{
+    ByLoad, SLOW_START_S, frameless, page_load, rising, round_trips, start_wait_s, unknown, unprobed,
+    with_given_up,
+};
 use crate::scores::qoe::GAME_ACCESS_MS;
-use crate::shares::{SHORTEST_S, Share, UNKNOWN_LOAD, kept_percent, transfers};
-use crate::words::{digits, grouped};
+use crate::shares::{Share, UNKNOWN_LOAD, kept_percent, transfers};
+use crate::words::grouped;
 use sojourn_engine::packet::Direction;
 use sojourn_engine::record::Part;
 use sojourn_scenario::apps::{AppSpec, Bulk};
@@ -53,7 +56,7 @@ pub struct Entry {
 }
 
 /// What an entry or a queue is graded as in a run, with its values: of both directions the worse.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Default, Debug)]
 pub(super) struct Tested {
     pub application: &'static str,
     /// The entry; empty for a queue.
@@ -88,10 +91,6 @@ pub struct Facts {
     pub(super) unwatched: Vec<Unwatched>,
     /// The directions that bulk traffic loads, each with whether games, calls and tests judge the delay there.
     pub(super) loads: Vec<(Direction, bool)>,
-    /// The low-latency marks of entries that set their own or whose congestion control does.
-    pub(super) marks: BTreeMap<String, &'static str>,
-    /// Are the two members of a low-latency aggregate coupled? `None` without one.
-    pub(super) is_coupled: Option<bool>,
     pub(super) tests: Vec<Tested>,
     /// What each bulk entry got of its part.
     pub(super) transfers: Vec<Share>,
@@ -137,8 +136,6 @@ impl Facts {
             is_emulated: is_emulated(whole),
             unwatched: scenario.unwatched(),
             loads: loads(scenario),
-            marks: scenario.low_latency_marks(),
-            is_coupled: scenario.is_coupled(),
             tests,
             transfers,
             round_trips: round_trips(scenario, rows),
@@ -193,20 +190,14 @@ fn kept_rates(scenario: &Scenario, rows: &Rows) -> Vec<Tested> {
         let is_film = matches!(scenario.traffic[&traffic].app, AppSpec::Video(_));
         let application = if is_film { VIDEO_RATE } else { CALL_RATE };
         let own = rows.flows.iter().filter(|row| row.traffic() == traffic);
-        let missing = own.filter_map(|row| unknown(application, scenario, row)).next();
+        let missing = own.filter_map(|row| unknown(false, scenario, row)).next();
         let beside = || format!("{UNKNOWN_LOAD} traffic.{traffic}");
         let missing = percents.contains(&None).then(beside).or(missing);
         let known = percents.into_iter().flatten().reduce(f64::min);
         let least = known.filter(|_| missing.is_none());
         let metric = Application::named(application).good[0].metric;
-        Tested {
-            application,
-            values: Values::from([(metric, least)]),
-            missing,
-            has_both_ends: false,
-            cut: None,
-            traffic,
-        }
+        let values = Values::from([(metric, least)]);
+        Tested { application, traffic, values, missing, ..Tested::default() }
     };
     grouped(judged).into_iter().map(tested).collect()
 }
@@ -258,21 +249,17 @@ fn tested(application: &Application, scenario: &Scenario, rows: &Rows) -> Vec<Te
     if let Some((way, is_of_queues)) = waits_of(application.name) {
         let is_loaded = loads(scenario).iter().any(|(of, _)| *of == way);
         let heard = scenario.waiting(way);
-        let queues = queue_values(rows, way, is_loaded);
-        let values = match heard.is_empty() {
-            true => queues,
-            false => queues.and_then(|_| waits(scenario, rows, &heard, way)),
-        };
-        let Some(values) = values.filter(|_| heard.is_empty() == is_of_queues) else {
-            return Vec::new();
-        };
+        let values = queue_values(rows, way, is_loaded).and_then(|queues| match is_of_queues {
+            true => Some(queues).filter(|_| heard.is_empty()),
+            false => waits(scenario, rows, &heard, way),
+        });
+        let Some(values) = values else { return Vec::new() };
         let films = rows.flows.iter().filter(|row| row.direction() == Some(way));
         let rising = |row| rising(scenario, row, scenario.counted_s() / 10.0, 0.1);
         let missing = films.filter(|_| !is_loaded).find_map(rising);
         // A film that rises makes a poor queue no better.
-        let (traffic, has_both_ends) = (String::new(), true);
-        let application = application.name;
-        return vec![Tested { application, traffic, values, missing, has_both_ends, cut: None }];
+        let (application, has_both_ends) = (application.name, true);
+        return vec![Tested { application, values, missing, has_both_ends, ..Tested::default() }];
     }
     let flows = rows.flows.iter().filter(|row| application.is_of(row));
     let by_entry = grouped(flows.map(|row| (row.traffic(), row))).into_iter();
@@ -307,8 +294,6 @@ fn of_entry(
         VIDEO_START => (row.number(metric) != start_wait_s(scenario, row)).then_some(f64::INFINITY),
         _ => None,
     };
-    let app = |row: &&Row| scenario.traffic.get(row.traffic()).map(|entry| &entry.app);
-    let is_two_way = |row: &&Row| app(row).is_some_and(AppSpec::is_two_way);
     let cut = |metric| {
         let most = flows.iter().filter_map(|row| most(row, metric)).reduce(f64::max);
         most.map(|most| (metric, most))
@@ -319,82 +304,27 @@ fn of_entry(
         values: application.metrics().into_iter().map(worst).collect(),
         missing: flows
             .iter()
-            .find_map(|row| unknown(name, scenario, row))
+            .find_map(|row| unknown([GAME, CALL].contains(&name), scenario, row))
             .or_else(|| frameless(entry, flows).filter(|_| name == VIDEO_CALL))
             .or_else(|| unprobed(scenario, entry, flows)),
-        has_both_ends: flows.iter().any(is_two_way),
+        has_both_ends: scenario.traffic.get(entry).is_some_and(|of| of.app.is_two_way()),
         cut: application.metrics().into_iter().find_map(cut),
     }
 }
 
-/// Why a flow is not known well enough for a grade: bulk traffic loads a direction in which nothing of a game or call goes,
-/// few packets of it arrived, or a video has played for so short a time, or at the level to which it rose, that its stalls are unknown, unless it
-/// begins too late.
-fn unknown(application: &str, scenario: &Scenario, row: &Row) -> Option<String> {
-    let (name, app) = (row.traffic(), &scenario.traffic.get(row.traffic())?.app);
-    let is_of_packets = [GAME, CALL].contains(&application);
-    let loads = |way: &Direction| scenario.traffic.values().any(|entry| entry.app.loads(*way));
-    let is_missed = |way: &Direction| is_of_packets && !app.watches(*way) && loads(way);
-    match (app, Direction::BOTH.into_iter().find(is_missed)) {
-        (AppSpec::Video(_), _) => {
-            let most_s = scenario.watched_s(name)? - SHORTEST_S;
-            let wait_s = start_wait_s(scenario, row).filter(|wait_s| *wait_s <= SLOW_START_S)?;
-            let short = || format!("traffic.{name} played for less than {SHORTEST_S} s");
-            (wait_s > most_s).then(short).or_else(|| rising(scenario, row, most_s, 1.0))
-        }
-        (_, Some(way)) => Some(format!(
-            "nothing of traffic.{name} goes {}, where bulk traffic does; direction = \"both\" measures both ends",
-            way.name()
-        )),
-        _ => (is_of_packets && row.is_scarce("delivered_packets"))
-            .then(|| format!("fewer than {FEWEST_PACKETS} packets of traffic.{name} arrived")),
-    }
-}
-
-/// A video whose quality rises for longer than that, of which a run that is longer by a second allows so much more.
-fn rising(scenario: &Scenario, row: &Row, most_s: f64, each_s: f64) -> Option<String> {
-    let AppSpec::Video(video) = &scenario.traffic.get(row.traffic())?.app else { return None };
-    row.number("video_whole_rate_mbps")?;
-    let (name, duration_s) = (row.traffic(), scenario.duration_s);
-    let (state, longer_s) = match row.number("video_rise_s") {
-        Some(rise_s) if rise_s <= most_s => return None,
-        Some(rise_s) => {
-            let state = format!("rose for {} s, long beside this run", digits(rise_s));
-            (state, duration_s + (rise_s - most_s) / each_s)
-        }
-        None => {
-            let longer_s = (video.rises_until_s() + SHORTEST_S).max(2.0 * duration_s);
-            ("rises".to_owned(), longer_s)
-        }
-    };
-    let longer_s = longer_s.ceil();
-    Some(format!(
-        "traffic.{name} is still starting: its quality {state}; duration_s = {longer_s} may be enough"
-    ))
-}
-
-/// How long a video lets wait: until the end of the run at least if it never begins.
-fn start_wait_s(scenario: &Scenario, row: &Row) -> Option<f64> {
-    let is_of_film = row.direction() == Some(Direction::Down);
-    let watched_s = scenario.watched_s(row.traffic()).filter(|_| is_of_film);
-    row.number(VIDEO_START).or(watched_s)
-}
-
-/// What packets of these entries wait in the queues of a direction, in the mean of that which waits longest. A test tells by
-/// its probes alone: its other packets wait behind each other.
+/// What packets of these entries wait in a direction, behind others, for grants and for tokens, in the mean of that which waits
+/// longest. Those that wait for their own kind do not tell.
 fn waits(scenario: &Scenario, rows: &Rows, heard: &[&str], way: Direction) -> Option<Values> {
     let waited_ms = |name: &&str| {
         let is_its = |row: &&Row| row.traffic() == *name && row.direction() == Some(way);
         let own = rows.delay_parts.iter().filter(is_its);
-        let is_known = own.clone().next().is_some_and(|row| !row.is_scarce("sent_packets"));
-        let in_queues = own.filter(|row| part_of(row).is_some_and(is_queue));
-        is_known.then(|| in_queues.filter_map(|row| row.number("mean_ms")).sum::<f64>())
+        own.clone().next().filter(|row| !row.is_scarce("sent_packets"))?;
+        let waits = own.filter(|row| part_of(row).is_some_and(is_queue));
+        Some(waits.filter_map(|row| row.number("mean_ms")).sum::<f64>())
     };
     let light = heard.iter().filter(|name| !scenario.traffic[**name].app.is_bulk());
-    let all: Vec<_> = light.map(waited_ms).collect();
-    let worst_ms = all.iter().copied().collect::<Option<Vec<_>>>();
-    let worst_ms = worst_ms.and_then(|all| all.into_iter().reduce(f64::max));
-    (!all.is_empty()).then(|| Values::from([(WAIT_MEAN, worst_ms)]))
+    let worst = |one: Option<f64>, other: Option<f64>| Some(one?.max(other?));
+    Some(Values::from([(WAIT_MEAN, light.map(waited_ms).reduce(worst)?)]))
 }
 
 /// The waits in the longest queue of a direction, of members apart, if bulk traffic loads the direction or a

@@ -81,6 +81,9 @@ pub struct Assessment {
     /// Are there several entries that are graded as this?
     #[serde(skip)]
     pub(super) is_of_several: bool,
+    /// Its share of the line, if it is a transfer, a torrent or a stream of data.
+    #[serde(skip)]
+    pub(super) share: Option<Share>,
     /// The values in words, or what is missing.
     pub summary: String,
 }
@@ -140,6 +143,7 @@ impl Assessment {
             turning: Vec::new(),
             traffic: traffic.to_owned(),
             is_of_several: false,
+            share: None,
             summary,
         }
     }
@@ -269,11 +273,9 @@ impl Assessment {
         let is_over = |t: &&Threshold| {
             LOSSES.contains(&t.metric) && self.measured(t.metric).is_some_and(|it| !t.is_met(it))
         };
-        let Some(lost) = self.graded.good.iter().find(is_over).map(|t| t.metric) else {
-            let fails = self.grade == Some(Grade::Fails);
-            return fails.then(|| format!("{} fails", self.graded.noun));
-        };
-        self.said(lost)
+        let fails = || Some(format!("{} fails", self.graded.noun));
+        let lost = self.graded.good.iter().find(is_over).and_then(|t| self.said(t.metric));
+        lost.or_else(|| fails().filter(|_| self.grade == Some(Grade::Fails)))
     }
 
     /// Its level with other values.
@@ -295,17 +297,6 @@ fn of(one: &'static Application, runs: &[&Facts], idle: Option<&[&Facts]>) -> Ve
     }
 }
 
-/// That of an entry by its only value.
-fn single(
-    one: &'static Application,
-    traffic: &str,
-    mean: Option<f64>,
-    missing: Option<String>,
-) -> Assessment {
-    let over = BTreeMap::from([(one.good[0].metric, Value { mean, half_width: None })]);
-    Assessment::new(one, (traffic, &over), None, missing)
-}
-
 /// By what load adds to the round trips of games and calls. What their packets wait in queues without it may hide as much,
 /// whatever the setting: there is a grade where that is less than the first step of letters.
 fn added_delays(one: &'static Application, runs: &[&Facts], idle: &[&Facts]) -> Vec<Assessment> {
@@ -314,7 +305,9 @@ fn added_delays(one: &'static Application, runs: &[&Facts], idle: &[&Facts]) -> 
         let waited_ms = idle.iter().map(|facts| facts.waited_ms(&name.1)).fold(0.0, f64::max);
         let is_known = waited_ms < A_PLUS_MS;
         let missing = (!is_known).then(|| WAITS_AT_REST.to_owned());
-        Some(single(one, &name.1, Some(added_ms).filter(|_| is_known), missing))
+        let value = Value { mean: Some(added_ms).filter(|_| is_known), half_width: None };
+        let over = BTreeMap::from([(ADDED_DELAY, value)]);
+        Some(Assessment::new(one, (&name.1, &over), None, missing))
     };
     runs[0].round_trips.keys().filter_map(of_entry).collect()
 }
@@ -347,8 +340,9 @@ fn of_flows(one: &'static Application, runs: &[&Facts]) -> Vec<Assessment> {
     let tests = runs.iter().flat_map(|facts| &facts.tests);
     let own = tests.filter(|test| test.application == one.name).map(|test| test.traffic.as_str());
     let entries = distinct(own).into_iter().map(of_entry);
-    let shares = shares_of(one, runs);
-    let transfers = shares.iter().map(|share| of_transfer(one, share));
+    let shares = runs[0].transfers.iter().filter(|share| share.application == one.name);
+    let seeds = || runs.iter().flat_map(|facts| &facts.transfers);
+    let transfers = shares.map(|share| of_transfer(one, share.over_seeds(seeds())));
     let mut all: Vec<_> = entries.chain(transfers).collect();
     let are_several = all.len() > 1;
     all.iter_mut().for_each(|one| one.is_of_several = are_several);
@@ -378,40 +372,9 @@ pub(super) fn worst_of(entries: &[Assessment]) -> Vec<Assessment> {
     APPLICATIONS.iter().filter_map(worst).collect()
 }
 
-/// The shares over seeds of the bulk entries that are graded as this.
-pub(super) fn shares_of(application: &Application, runs: &[&Facts]) -> Vec<Share> {
-    let share = |one: &Share| {
-        let is_it = |other: &&Share| (&other.traffic, other.way) == (&one.traffic, one.way);
-        let all: Vec<_> = runs.iter().flat_map(|facts| &facts.transfers).filter(is_it).collect();
-        let over = |of: &dyn Fn(&Share) -> Option<f64>| {
-            over_seeds(&all.iter().map(|one| of(one)).collect::<Vec<_>>())
-        };
-        let missing = all.iter().find_map(|one| one.missing);
-        let Value { mean, half_width } = over(&|one| one.share_percent);
-        let share_percent = mean.filter(|_| missing.is_none());
-        Share {
-            mbps: over(&|one| Some(one.mbps)).mean.unwrap_or_default(),
-            part_mbps: over(&|one| Some(one.part_mbps)).mean.unwrap_or_default(),
-            share_percent,
-            half_width,
-            unfinished_mb: all.iter().find_map(|one| one.unfinished_mb),
-            missing,
-            ..one.clone()
-        }
-    };
-    let own = runs[0].transfers.iter().filter(|one| one.application == application.name);
-    own.map(share).collect()
-}
-
-/// The grade of a share.
-pub(super) fn grade_of(share: &Share) -> Option<Grade> {
-    let application = APPLICATIONS.iter().find(|one| one.name == share.application)?;
-    Some(level(application, |_| share.share_percent)?.0)
-}
-
 /// The assessment of a transfer, a torrent or a stream of data.
-fn of_transfer(application: &'static Application, share: &Share) -> Assessment {
-    let Share { mbps, part_mbps, .. } = *share;
+fn of_transfer(application: &'static Application, share: Share) -> Assessment {
+    let Share { mbps, part_mbps, .. } = share;
     let is_due = part_mbps > 0.0;
     let mean = is_due.then_some((100.0 * share.of_part()).min(100.0));
     let value = Value { mean: share.share_percent.or(mean), half_width: share.half_width };
@@ -431,6 +394,7 @@ fn of_transfer(application: &'static Application, share: &Share) -> Assessment {
         let (done, all) = (digits(done), digits(all));
         found.summary += &format!(", '{}' is unfinished ({done} of {all} MB)", share.traffic);
     }
+    found.share = Some(share);
     found
 }
 

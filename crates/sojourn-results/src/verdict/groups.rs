@@ -2,9 +2,9 @@
 
 use super::causes::Cause;
 use super::facts::Facts;
-use super::grades::{Assessment, assess, shares_of, worst_of};
+use super::grades::{Assessment, assess, worst_of};
 use super::measures::Measure;
-use super::thresholds::{APPLICATIONS, Grade, NAMED};
+use super::thresholds::{Grade, NAMED};
 use crate::over_seeds::{Value, over_seeds};
 use crate::shares::Share;
 use crate::words::quoted;
@@ -90,7 +90,6 @@ pub(super) struct Judged<'a> {
     pub assessments: Vec<Assessment>,
     /// Each entry that is graded, and queues.
     pub entries: Vec<Assessment>,
-    pub transfers: Vec<Share>,
     pub is_idle_line: bool,
     /// The number of its idle line among the groups.
     pub idle_line: Option<usize>,
@@ -109,14 +108,11 @@ pub(super) fn judged<'a>(groups: &'a [Group<'a>]) -> Vec<Judged<'a>> {
         let idle_half = idle_runs.and_then(halves);
         let half = halves(&group.runs).map(|runs| assess(&runs, idle_half.as_deref()));
         entries.iter_mut().for_each(|one| one.compare(half.as_deref().unwrap_or_default()));
-        let shares = APPLICATIONS.iter().flat_map(|one| shares_of(one, &group.runs));
-        let transfers: Vec<_> = shares.collect();
         let assessments = worst_of(&entries);
         Judged {
             group,
             assessments,
             entries,
-            transfers,
             is_idle_line: groups.iter().any(|other| group.is_idle_line_of(other)),
             idle_line,
         }
@@ -135,10 +131,9 @@ impl Judged<'_> {
         self.assessments.iter().find(|found| found.application == application)
     }
 
-    /// What the same transfer gets here.
-    pub(super) fn share(&self, one: &Share) -> Option<&Share> {
-        let is_it = |other: &&Share| (&other.traffic, other.way) == (&one.traffic, one.way);
-        self.transfers.iter().find(is_it)
+    /// What each transfer, torrent and stream of data gets.
+    pub(super) fn transfers(&self) -> impl Iterator<Item = &Share> {
+        self.entries.iter().filter_map(|one| one.share.as_ref())
     }
 
     /// Is it unknown what bulk traffic takes from those who would tell, since there is no idle line?

@@ -51,7 +51,7 @@ pub(super) struct Of {
     #[serde(rename = "use")]
     pub graded: &'static str,
     /// The quality of its flows.
-    quality: &'static str,
+    pub quality: &'static str,
     /// Does its traffic measure round trips? Of a game that sends one way nobody knows them.
     two_way: Option<bool>,
     /// Is it shown beside a low-latency queue alone? There the far tail is what it is about.

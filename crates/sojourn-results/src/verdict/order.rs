@@ -148,8 +148,7 @@ impl<'a, 'b> Question<'a, 'b> {
 
     /// What a setting has of a component that is a transfer.
     pub(super) fn share(&self, setting: usize, component: &Component<'_>) -> Option<&'a Share> {
-        let is_it = |one: &&Share| (one.application, &*one.traffic) == *component;
-        self.all[setting].transfers.iter().find(is_it)
+        self.of(setting, component)?.share.as_ref()
     }
 
     /// Is it due nothing, since it leaves the line to others?
@@ -249,13 +248,12 @@ impl<'a, 'b> Question<'a, 'b> {
         let (ahead, behind) = (self.standing(best), self.standing(other));
         let mut moved = behind.clone();
         for place in self.behind(best, other) {
-            let [of_best, of_other] =
-                [best, other].map(|setting| self.of(setting, &self.components[place]));
+            let [of_best, of_other] = [best, other].map(|it| self.of(it, &self.components[place]));
             let near = |metric: &str, value: f64| {
                 let of_best = of_best.and_then(|one| one.value(metric));
                 of_best.filter(|best| is_near(*best, value)).unwrap_or(value)
             };
-            moved[place] = of_other.and_then(|one| one.level_with(near));
+            moved[place] = of_other?.level_with(near);
             if moved[place] > ahead[place] {
                 return None;
             }

@@ -7,7 +7,7 @@ use super::grades::{Assessment, Component};
 use super::groups::{Group, Judged};
 use super::measures::{MEASURES, Measure};
 use super::order::{Answer, Question};
-use super::thresholds::{Application, GAME, Grade, NAMED, Shown};
+use super::thresholds::{Application, Grade, NAMED, Shown};
 use crate::shares::Share;
 use crate::words::{apart, around, capitalised, digits, distinct, factor, grouped, joined, listed};
 use sojourn_engine::packet::Direction;
@@ -289,22 +289,21 @@ fn changes(question: &Question<'_, '_>, best: &[usize], reference: usize) -> Vec
     // A queue that something watches is named where it decides, and where it is worse.
     let decides = changes.iter().all(|(_, is_worse)| *is_worse);
     changes.extend(of(true).into_iter().filter(|(_, is_worse)| decides || *is_worse));
-    let is_game = |one: &&Component<'_>| one.0 == GAME;
-    let is_game_told = question.components.iter().filter(is_game).any(|it| !graded(it).is_empty());
-    let is_new = |one: &&Measure| !is_game_told || !one.key.starts_with(GAME);
-    let is_rate = |one: &Measure| question.is_rate(one, best[0]);
-    let of_all = |measure: &Measure| change(question, best, reference, measure);
-    // A rate with a grade is a price too where that is still the same.
-    let is_told = |one: &Measure| {
-        let mut own = question.components.iter().filter(|it| it.0 == one.of.bulk);
+    // What has no grade is told if it differs by much, and a rate with a grade, as a price, where that is still the same.
+    let is_told = |one: &&Measure| {
+        let mut own = question.components.iter().filter(|it| it.0 == one.of.graded);
         own.any(|it| !graded(it).is_empty())
     };
-    let is_price = |one: &&Measure| !one.of.bulk.is_empty() && !is_rate(one) && !is_told(one);
-    let prices = MEASURES.iter().filter(is_price).filter_map(of_all).filter(|one| one.1);
-    let rates = MEASURES.iter().filter(|one| is_rate(one)).filter(is_new).filter_map(of_all);
-    let others = MEASURES.iter().filter(|one| one.of.headline && one.of.bulk.is_empty());
-    let others = others.filter(is_new).filter_map(of_all);
-    changes.extend(rates.chain(prices).chain(others).take(DIFFERENCES_AT_MOST));
+    let (rates, others): (Vec<_>, Vec<_>) = MEASURES
+        .iter()
+        .filter(|one| !is_told(one) && (one.of.headline || !one.of.bulk.is_empty()))
+        .partition(|one| !one.of.bulk.is_empty());
+    let more = rates.into_iter().chain(others).filter_map(|measure| {
+        let found = change(question, best, reference, measure)?;
+        let is_meant = found.1 || measure.of.bulk.is_empty() || question.is_rate(measure, best[0]);
+        is_meant.then_some(found)
+    });
+    changes.extend(more.take(DIFFERENCES_AT_MOST));
     changes
 }
 
@@ -404,47 +403,38 @@ pub(super) fn graded_clauses(before: &Assessment, after: &[&Assessment]) -> Vec<
 
 /// What an idle line has not, bulk traffic and real programs, as the subject of a sentence, and whether it is several.
 pub(super) fn bulk_words(facts: &Facts) -> (String, bool) {
-    let mut kinds = grouped(facts.bulk().map(|(entry, payload)| (payload, entry.is_several)));
-    kinds.sort_by_key(|(payload, _)| payload.direction != Direction::Up);
-    let is_plural = |Payload { sort, .. }: &Payload, several: &[bool]| {
-        *sort != Bulk::Data && (several.len() > 1 || several[0])
-    };
-    let noun = |(payload, several): &(Payload, Vec<bool>)| {
-        let Payload { sort, direction } = *payload;
-        let is_back = |(other, _): &(Payload, Vec<bool>)| {
-            *other == Payload { sort, direction: direction.reversed() }
-        };
-        let ending = if is_plural(payload, several) { "s" } else { "" };
-        let way = match kinds.iter().any(is_back) && sort != Bulk::Transfer {
-            true => format!(" {}", direction.name()),
-            false => String::new(),
-        };
-        format!("the {}{ending}{way}", sort.word(direction))
+    let mut bulk: Vec<_> = facts.bulk().collect();
+    bulk.sort_by_key(|(_, payload)| payload.direction != Direction::Up);
+    let word = |Payload { sort, direction }: Payload| (sort, sort.word(direction));
+    let kinds = grouped(bulk.into_iter().map(|(entry, of)| (word(of), entry.is_several)));
+    let is_plural =
+        |sort: Bulk, several: &[bool]| sort != Bulk::Data && (several.len() > 1 || several[0]);
+    let noun = |((sort, word), several): &((Bulk, &str), Vec<bool>)| {
+        format!("the {word}{}", if is_plural(*sort, several) { "s" } else { "" })
     };
     let programs = facts.programs().map(str::to_owned);
     let nouns: Vec<_> = kinds.iter().map(noun).chain(programs).collect();
-    let are_several = nouns.len() > 1 || kinds.iter().any(|(one, several)| is_plural(one, several));
+    let are_several =
+        nouns.len() > 1 || kinds.iter().any(|(one, several)| is_plural(one.0, several));
     (listed(&nouns), are_several)
 }
 
 /// Who has more than its part where a transfer of the same direction gets little of its own.
 pub(super) fn taken(judged: &Judged<'_>) -> Option<String> {
     let of_part = |one: &Share| one.of_part();
-    let known = || judged.transfers.iter().filter(|one| !one.is_beside_program());
+    let known = || judged.transfers().filter(|one| !one.is_beside_program());
     let poor = known().min_by(|a, b| of_part(a).total_cmp(&of_part(b)))?;
     let excess = |one: &Share| one.mbps - one.part_mbps;
     let takes = |one: &&Share| one.way == poor.way && excess(one) > -NAMED * excess(poor);
     let mut takers: Vec<&Share> = known().filter(takes).collect();
     takers.sort_by(|a, b| excess(b).total_cmp(&excess(a)));
     let clause = |one: &&Share| {
-        let mark = judged.group.runs[0].marks.get(&one.traffic);
-        let mark = mark.map_or_else(String::new, |mark| format!(", marked {mark},"));
         let (times, name) = (factor(of_part(one)), &one.traffic);
         let texts = apart(&[one.mbps, one.part_mbps]);
         let (mbps, part) = (&texts[0], &texts[1]);
         match of_part(one).is_finite() {
-            true => format!("'{name}'{mark} has {times} times its part ({mbps} of {part} Mbps)"),
-            false => format!("'{name}'{mark} should yield and has {mbps} Mbps"),
+            true => format!("'{name}' has {times} times its part ({mbps} of {part} Mbps)"),
+            false => format!("'{name}' should yield and has {mbps} Mbps"),
         }
     };
     let clauses: Vec<_> = takers.iter().take(DIFFERENCES_AT_MOST).map(clause).collect();
@@ -458,30 +448,7 @@ pub(super) fn taken(judged: &Judged<'_>) -> Option<String> {
 pub(super) fn limits<'a>(judged: &Judged<'a>) -> &'a [String] {
     let is_little = |one: &Share| one.way == Direction::Up && one.of_part() < STARVED;
     let limits = &judged.group.runs[0].member_limits;
-    if judged.transfers.iter().any(is_little) { limits } else { &[] }
-}
-
-/// What coupling is for, where a setting without it is compared and both queues carry an upload.
-pub(super) fn coupling(settings: &[&Judged<'_>]) -> Option<String> {
-    let of = |coupled| settings.iter().find(|one| one.group.runs[0].is_coupled == Some(coupled));
-    let (with, without) = (of(true)?, of(false)?);
-    let marks = &with.group.runs[0].marks;
-    let upload = |is_marked: bool| {
-        let is_it = |one: &&Share| marks.contains_key(&one.traffic) == is_marked;
-        with.transfers.iter().filter(|one| one.way == Direction::Up).find(is_it)
-    };
-    let (classic, low) = (upload(false)?, upload(true)?);
-    let alone = without.share(classic)?;
-    let texts = apart(&[classic.mbps, alone.mbps]);
-    let (mbps, alone_mbps) = (&texts[0], &texts[1]);
-    let [with, without] = [with, without].map(|one| one.name());
-    (classic.mbps > (1.0 + NAMED) * alone.mbps).then(|| {
-        format!(
-            "Coupling lets the classic queue slow the low-latency one, so that both get a share: beside '{}', '{}' \
-             has {mbps} Mbps with it ({with}) and {alone_mbps} without ({without}).",
-            low.traffic, classic.traffic
-        )
-    })
+    if judged.transfers().any(is_little) { limits } else { &[] }
 }
 
 /// What differs between settings most plainly, what is noticed first, in clauses; empty if nothing does.
@@ -498,7 +465,8 @@ fn ranges(question: &Question<'_, '_>, settings: &[&Judged<'_>]) -> String {
         let clause =
             format!("{what} is {}{unit} with {low} and {}{unit} with {high}", texts[0], texts[1]);
         let is_noticed = question.of_stage(false).iter().any(|one| one.0 == measure.of.graded);
-        let of = if measure.of.graded.is_empty() { measure.key } else { measure.of.graded };
+        let of = [measure.of.quality, measure.of.graded, measure.key];
+        let of = of.into_iter().find(|of| !of.is_empty())?;
         Some((of, (clause, is_noticed, (most - least) / most)))
     });
     // Of several numbers of one use that which differs most.

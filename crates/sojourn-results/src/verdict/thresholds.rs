@@ -212,9 +212,6 @@ pub(super) const SAME: f64 = 0.02;
 /// A smaller one is not named between settings.
 pub(super) const NAMED: f64 = 0.10;
 
-/// Later than that a film has begun too late.
-pub(super) const SLOW_START_S: f64 = 10.0;
-
 /// What is waited in a direction as it is graded: by those who wait there, and by its queues.
 const WAITS: [[&str; 2]; 2] =
     [["upstream wait", "upstream queue"], ["downstream wait", "downstream queue"]];

@@ -44,17 +44,11 @@ fn bulk_traffic_is_named_by_sort_and_by_direction_where_it_goes_both_ways() {
         (&[("one", "up", 4.0)][..], "The upload makes"),
         (&[("one", "up", 4.0), ("two", "up", 1.0)], "The uploads make"),
         (&[("one", "down", 9.0), ("two", "up", 4.0)], "The upload and the download make"),
-        (
-            &[("torrent_one", "down", 9.0), ("torrent_two", "up", 4.0)],
-            "The torrent up and the torrent down make",
-        ),
+        (&[("torrent_one", "down", 9.0), ("torrent_two", "up", 4.0)], "The torrents make"),
         (&[("torrent", "down", 9.0), ("two", "up", 4.0)], "The upload and the torrent make"),
         // Data is data, however much of it there is.
         (&[("data_one", "up", 1.0), ("data_two", "up", 1.0)], "The data traffic makes"),
-        (
-            &[("data_one", "down", 1.0), ("data_two", "up", 1.0)],
-            "The data traffic up and the data traffic down make",
-        ),
+        (&[("data_one", "down", 1.0), ("data_two", "up", 1.0)], "The data traffic makes"),
         (
             &[("data_one", "down", 1.0), ("one", "down", 9.0)],
             "The data traffic and the download make",
