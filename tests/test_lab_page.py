@@ -100,11 +100,11 @@ def test_what_it_shows_follows_the_choices(page: Page) -> None:
         ["A: drop-tail", "B: DOCSIS-PIE", re.compile("idle line")]
     )
     # One packet in ten of a page waits for the others of its page.
-    queues = ["upstream queue", "downstream queue"]
-    expect(rows).to_have_text(["game", "call", "page", "under load", *queues, "upload"])
+    waits = ["upstream wait", "downstream wait"]
+    expect(rows).to_have_text(["game", "call", "page", "under load", *waits, "upload"])
     page.get_by_role("button", name="More video viewers").click()
     expect(rows).to_have_text(
-        ["game", "call", "page", "video", "video rate", "under load", *queues, "upload"]
+        ["game", "call", "page", "video", "video rate", "under load", *waits, "upload"]
     )
     page.get_by_label("Queue management A").select_option("SFQ-CoDel")
     expect(verdict_heads(page).first).to_have_text("A: SFQ-CoDel")

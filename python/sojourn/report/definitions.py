@@ -86,10 +86,19 @@ DERIVED = Section(
             "DSLReports, Bufferbloat Grades",
         ),
         Definition(
+            "wait_mean_ms",
+            "ms",
+            "The mean time that packets of games, calls and scores of one's own wait in a direction "
+            "behind others, for grants and for tokens; without these those of web sessions and "
+            "requests for pages and films. "
+            "Of several entries the greatest.",
+            "RFC 8289, section 3",
+        ),
+        Definition(
             "queue_mean_ms",
             "ms",
-            "The mean wait in the longest queue of a direction, where bulk traffic loads it or one "
-            "packet in ten waits for more than 20 ms.",
+            "The mean wait in the longest queue of a direction in which nobody waits, where bulk "
+            "traffic loads it or one packet in ten waits for more than 20 ms.",
             "RFC 8289, section 3",
         ),
         Definition(

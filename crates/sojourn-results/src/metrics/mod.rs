@@ -18,4 +18,4 @@ pub use read::{Row, Rows};
 pub use results::{Change, LatencyCells, Results, SeriesRow};
 pub use tables::{Visitor, definitions};
 pub(crate) use under_way::{ByLoad, rate_mbps, round_trips};
-pub(crate) use unmeasured::{SLOW_START_S, frameless, rising, start_wait_s, unknown, unprobed};
+pub(crate) use unmeasured::{SLOW_START_S, frameless, start_wait_s, unknown, unprobed};

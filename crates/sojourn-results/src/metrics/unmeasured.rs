@@ -70,7 +70,7 @@ pub(crate) fn unknown(is_of_packets: bool, scenario: &Scenario, row: &Row) -> Op
             let most_s = scenario.watched_s(name)? - SHORTEST_S;
             let wait_s = start_wait_s(scenario, row).filter(|wait_s| *wait_s <= SLOW_START_S)?;
             let short = || format!("traffic.{name} played for less than {SHORTEST_S} s");
-            (wait_s > most_s).then(short).or_else(|| rising(scenario, row, most_s, 1.0))
+            (wait_s > most_s).then(short).or_else(|| rising(scenario, row, most_s))
         }
         (_, Some(way)) => Some(format!(
             "nothing of traffic.{name} goes {}, where bulk traffic does; direction = \"both\" measures both ends",
@@ -82,7 +82,7 @@ pub(crate) fn unknown(is_of_packets: bool, scenario: &Scenario, row: &Row) -> Op
 }
 
 /// A video whose quality rises for longer than that, of which a run that is longer by a second allows so much more.
-pub(crate) fn rising(scenario: &Scenario, row: &Row, most_s: f64, each_s: f64) -> Option<String> {
+fn rising(scenario: &Scenario, row: &Row, most_s: f64) -> Option<String> {
     let AppSpec::Video(video) = &scenario.traffic.get(row.traffic())?.app else { return None };
     row.number("video_whole_rate_mbps")?;
     let (name, duration_s) = (row.traffic(), scenario.duration_s);
@@ -90,7 +90,7 @@ pub(crate) fn rising(scenario: &Scenario, row: &Row, most_s: f64, each_s: f64) -
         Some(rise_s) if rise_s <= most_s => return None,
         Some(rise_s) => {
             let state = format!("rose for {} s, long beside this run", digits(rise_s));
-            (state, duration_s + (rise_s - most_s) / each_s)
+            (state, duration_s + rise_s - most_s)
         }
         None => {
             let longer_s = (video.rises_until_s() + SHORTEST_S).max(2.0 * duration_s);

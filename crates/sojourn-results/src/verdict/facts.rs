@@ -10,9 +10,9 @@ use super::thresholds::{
     APPLICATIONS, Application, CALL, CALL_RATE, GAME, PAGE_LOAD, VIDEO_CALL, VIDEO_RATE,
     VIDEO_STALLED, VIDEO_START, WAIT_MEAN, waits_of,
 };
-use crate::metrics::read::{Row, Rows};
+use crate::metrics::read::{FEWEST_PACKETS, Row, Rows};
 use crate::metrics::{
-    ByLoad, SLOW_START_S, frameless, page_load, rising, round_trips, start_wait_s, unknown, unprobed,
+    ByLoad, SLOW_START_S, frameless, page_load, round_trips, start_wait_s, unknown, unprobed,
     with_given_up,
 };
 use crate::scores::qoe::GAME_ACCESS_MS;
@@ -182,6 +182,12 @@ fn is_queue(part: Part) -> bool {
     matches!(part, RouterQueue | ModemQueue | CmtsQueue | CoreQueue | ServerQueue)
 }
 
+/// Do packets wait in this part, as in the sojourn time of a queue?
+fn is_wait(part: Part) -> bool {
+    use Part::{Contention, GrantWait, RequestWait, Shaping, Stall};
+    is_queue(part) || matches!(part, RequestWait | Contention | GrantWait | Shaping | Stall)
+}
+
 /// What films and calls whose rates follow the line keep of what that makes of them: of both directions the less.
 fn kept_rates(scenario: &Scenario, rows: &Rows) -> Vec<Tested> {
     let all = Direction::BOTH.into_iter().flat_map(|way| kept_percent(scenario, rows, way));
@@ -254,12 +260,10 @@ fn tested(application: &Application, scenario: &Scenario, rows: &Rows) -> Vec<Te
             false => waits(scenario, rows, &heard, way),
         });
         let Some(values) = values else { return Vec::new() };
-        let films = rows.flows.iter().filter(|row| row.direction() == Some(way));
-        let rising = |row| rising(scenario, row, scenario.counted_s() / 10.0, 0.1);
-        let missing = films.filter(|_| !is_loaded).find_map(rising);
-        // A film that rises makes a poor queue no better.
-        let (application, has_both_ends) = (application.name, true);
-        return vec![Tested { application, values, missing, has_both_ends, ..Tested::default() }];
+        let scarce = || format!("fewer than {FEWEST_PACKETS} packets of who waits were sent");
+        let missing = values.values().all(Option::is_none).then(scarce);
+        let application = application.name;
+        return vec![Tested { application, values, missing, ..Tested::default() }];
     }
     let flows = rows.flows.iter().filter(|row| application.is_of(row));
     let by_entry = grouped(flows.map(|row| (row.traffic(), row))).into_iter();
@@ -319,10 +323,10 @@ fn waits(scenario: &Scenario, rows: &Rows, heard: &[&str], way: Direction) -> Op
         let is_its = |row: &&Row| row.traffic() == *name && row.direction() == Some(way);
         let own = rows.delay_parts.iter().filter(is_its);
         own.clone().next().filter(|row| !row.is_scarce("sent_packets"))?;
-        let waits = own.filter(|row| part_of(row).is_some_and(is_queue));
+        let waits = own.filter(|row| part_of(row).is_some_and(is_wait));
         Some(waits.filter_map(|row| row.number("mean_ms")).sum::<f64>())
     };
-    let light = heard.iter().filter(|name| !scenario.traffic[**name].app.is_bulk());
+    let light = heard.iter().filter(|name| scenario.traffic[**name].app.waits_behind_others(way));
     let worst = |one: Option<f64>, other: Option<f64>| Some(one?.max(other?));
     Some(Values::from([(WAIT_MEAN, light.map(waited_ms).reduce(worst)?)]))
 }

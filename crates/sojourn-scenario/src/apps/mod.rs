@@ -522,9 +522,9 @@ impl Quality {
         matches!(self, Self::Voice | Self::Game | Self::VideoCall | Self::CloudGame | Self::Own)
     }
 
-    /// Is it about the time until an answer has come?
+    /// Is it about when answers come, as pages and segments of films?
     pub fn is_of_answers(self) -> bool {
-        matches!(self, Self::Pages | Self::Responses)
+        matches!(self, Self::Pages | Self::Responses | Self::Video)
     }
 }
 

@@ -111,7 +111,9 @@ fn results(of: &Household, rng: &mut Rng) -> Rows {
     }
     let names = of.uses.iter().map(|one| USES[*one].0).chain(["web"]);
     for (name, way) in names.flat_map(|name| ["up", "down"].map(|way| (name, way))) {
-        rows.delay_parts.extend(waited(name, way, between(rng, 0.5, 500.0)));
+        // Of some too few packets were sent.
+        let own = waited(name, way, between(rng, 0.5, 500.0));
+        rows.delay_parts.extend(if rng.below(8) > 0 { own } else { Vec::new() });
     }
     for way in ["up", "down"] {
         let mean_ms = between(rng, 1.0, 500.0);
@@ -793,6 +795,10 @@ fn swapped(text: &str) -> BTreeSet<String> {
 fn swapping_up_and_down_in_the_tables_swaps_the_words() {
     rounds(100, |seed| {
         let (of, rows) = drawn(seed);
+        // Pages and films are asked for upward, so who waits must be a game or call.
+        if of.uses.iter().all(|one| USES[*one].1 == "video") {
+            return;
+        }
         let other_way = |way: &str| -> &'static str { if way == "up" { "down" } else { "up" } };
         let swap = |row: &Row| {
             let mut row = row.clone();

@@ -248,7 +248,7 @@ fn the_delay_of_frames_is_known_where_half_of_them_came() {
     }
 }
 
-const FILM: &str = "traffic.x = { kind = 'video', server = 'near' }";
+const GET: &str = "traffic.x = { kind = 'transfer', direction = 'down', server = 'near' }";
 
 #[test]
 fn a_queue_is_graded_where_it_stands_or_is_loaded() {
@@ -259,7 +259,7 @@ fn a_queue_is_graded_where_it_stands_or_is_loaded() {
                 "sojourn_p99_ms": 40.0, "sojourn_p90_ms": p90_ms, "departed_packets": departed}))
         });
         let flow = row(&json!({"traffic": "upload", "direction": "up"}));
-        let flows = if traffic == FILM { vec![] } else { vec![flow] };
+        let flows = if traffic == GET { vec![] } else { vec![flow] };
         let found =
             assessed(traffic, &[], &Rows { flows, queues: queues.collect(), ..Rows::default() });
         found.iter().find(|one| one.application == "upstream queue").map(|one| one.grade.unwrap())
@@ -273,8 +273,8 @@ fn a_queue_is_graded_where_it_stands_or_is_loaded() {
         (UPLOAD, &[(5.0, 9.0, 50.0), (90.0, 9.0, 50.0)], Some(Poor)),
         (UPLOAD, &[(5.0, 9.0, 50.0), (90.0, 9.0, 49.0)], Some(Good)),
         // Without a load one packet in ten waits longer than a game may, or there is no grade.
-        (FILM, &[(9.0, 20.1, 50.0)], Some(Good)),
-        (FILM, &[(9.0, 20.0, 50.0)], None),
+        (GET, &[(9.0, 20.1, 50.0)], Some(Good)),
+        (GET, &[(9.0, 20.0, 50.0)], None),
     ] {
         assert_eq!(of(traffic, queues), want, "{queues:?}");
     }

@@ -122,6 +122,14 @@ fn a_game_at_another_time_or_in_another_home_knows_nothing_of_the_load() {
                  with home = \"b\" and direction = \"both\" would";
     assert!(found.unwatched[0].contains(asked), "{:?}", found.unwatched);
     assert!(under_load(&found).is_none() && !found.sentences.join(" ").contains("leaves the game"));
+    // What waits in the load's own homes tells, or else its queue.
+    let is_graded =
+        |found: &Verdict, name: &str| named(&found.groups[0].assessments, name).is_some();
+    assert!(is_graded(&found, "upstream queue") && !is_graded(&found, "upstream wait"));
+    let own = "homes.a = {}\nhomes.b = {}\n
+         traffic.page = { kind = 'web', servers = ['near'], home = 'b' }";
+    let found = of_line("home = 'a'", "home = 'b'", own);
+    assert!(is_graded(&found, "upstream wait") && !is_graded(&found, "upstream queue"));
     // The column has the longest queue of all homes.
     assert!(found.groups[0].measures["upstream_queue_p99_ms"].mean > Some(200.0));
 
@@ -169,7 +177,7 @@ fn a_queue_of_its_own_for_a_transfer_is_behind_no_other() {
             "kind = 'responsiveness', server = 'near', interval_s = 1",
         ] {
             let found = judged_by_name(&format!(
-                "duration_s = 20
+                "duration_s = 12
                  upstream = {{ sustained_mbps = 10, queue.limit_bytes = 256_000 }}
                  downstream = {{ sustained_mbps = 20, queue.limit_bytes = 512_000 }}
                  servers.near.delay_ms = 9

@@ -85,11 +85,12 @@ struct Watched<'a> {
     is_judged: bool,
 }
 
-/// What has a p99 that grades or tables beside an answer show: sojourn times of the measured queues by which grades go, in the order of readings, and latencies of games.
+/// What has a p99 that grades or tables beside an answer show: sojourn times of the measured queues that no game, call or test
+/// watches, in the order of readings, and latencies of games.
 fn watched(run: &Simulation) -> Vec<Watched<'_>> {
+    let is_watched = Direction::BOTH.map(|way| run.scenario.is_watched(way));
     let queues = run.queues().into_iter().filter_map(|placed| {
-        let meter =
-            placed.queue.meter().filter(|_| run.scenario.waiting(placed.direction).is_empty())?;
+        let meter = placed.queue.meter().filter(|_| !is_watched[placed.direction as usize])?;
         Some(Watched {
             what: format!("p99 of the {} queue", meter.name()),
             latency: meter.sojourn(),
