@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::service::{Downstream, ServiceFlow, Terms, Upstream};
+use sojourn_engine::hop::Bottleneck;
 use sojourn_engine::packet::Direction;
 use sojourn_input::problem::Warning;
 use sojourn_input::words;
@@ -21,6 +22,8 @@ pub struct Group<'a> {
     pub downstream: &'a Downstream,
     /// Length of the cable to each home in km, if it differs from that of the plant.
     pub distance_km: Option<f64>,
+    /// The router before the modem, if there is one.
+    pub router: Option<&'a Bottleneck>,
     /// What it takes its keys over from, if it has tables of its own.
     pub base: Option<Base<'a>>,
 }

@@ -57,6 +57,7 @@ pub(super) fn check(scenario: &Scenario) -> Faults {
         upstream: &scenario.upstream,
         downstream: &scenario.downstream,
         distance_km: None,
+        router: None,
         base: None,
     };
     let base = service(scenario, &base, "", &room);

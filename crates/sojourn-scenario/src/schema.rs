@@ -292,6 +292,7 @@ impl Scenario {
     /// The group of this number.
     pub fn group(&self, index: usize) -> Group<'_> {
         let (upstream, downstream) = (&self.upstream, &self.downstream);
+        let router = self.router(index, Direction::Up);
         match self.homes.get_index(index) {
             None => Group {
                 name: LONE_HOME,
@@ -299,6 +300,7 @@ impl Scenario {
                 upstream,
                 downstream,
                 distance_km: None,
+                router,
                 base: None,
             },
             Some((name, homes)) => Group {
@@ -307,6 +309,7 @@ impl Scenario {
                 upstream: homes.upstream.as_ref().unwrap_or(upstream),
                 downstream: homes.downstream.as_ref().unwrap_or(downstream),
                 distance_km: homes.distance_km,
+                router,
                 base: Some(Base { upstream, downstream, has_own_router: homes.router.is_some() }),
             },
         }

@@ -264,8 +264,8 @@ fn a_starving_burst_is_told_with_the_one_that_would_do() {
 }
 
 /// CAKE's target is a 20th of `rtt_ms`, here 5 ms. With a cable of 1 ms the loop takes 3.5 ms, MAPs come every 2 ms, and a
-/// packet waits half of that for its request, its MAP and its grant each, whatever the load: a warning says what to set. What one
-/// upload then gets, more of them need not lose.
+/// packet waits half of that for its request, its MAP and its grant each, whatever the load: a warning says what
+/// to set. What one upload then gets, more of them need not lose.
 #[test]
 fn a_target_below_the_grant_wait_is_told_with_the_one_that_would_do() {
     let upload = |scheduler: &str| {
@@ -290,6 +290,37 @@ fn a_target_below_the_grant_wait_is_told_with_the_one_that_would_do() {
     assert!(warnings[0].ends_with("set upstream.queue.scheduler.rtt_ms to 200 or more"));
     let (mbps, warnings) = upload("{ kind = 'cake', rtt_ms = 200 }");
     assert!(mbps > 5.0 && warnings.is_empty(), "{mbps} {warnings:?}");
+}
+
+/// In a router that sends 9 Mbps before this modem the upload comes in bursts of request and grant, so a twentieth of
+/// `rtt_ms` is as short there.
+#[test]
+fn a_target_of_a_router_below_the_grant_wait_is_told_too() {
+    let upload = |router_mbps: u32, rtt_ms: u32| {
+        let keys = format!(
+            "duration_s = 30
+             upstream = {{ sustained_mbps = 10 }}
+             downstream = {{ sustained_mbps = 50 }}
+             servers.far.delay_ms = 24
+             traffic.upload = {{ kind = 'transfer', server = 'far' }}
+             router.upstream.rate_mbps = {router_mbps}
+             router.upstream.queue.scheduler = {{ kind = 'cake', rtt_ms = {rtt_ms} }}"
+        );
+        let results = Simulation::run(&loaded(&keys, &[]));
+        let mbps = flow(&results, "upload", "up").throughput_mbps;
+        let is_of_target = |one: &Warning| one.code == Code::TargetBelowGrant;
+        (mbps, sentences(results.warnings.into_iter().filter(is_of_target)))
+    };
+    let (short, warnings) = upload(9, 100);
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(
+        warnings[0].starts_with("router.upstream.queue.scheduler.rtt_ms is 100"),
+        "{warnings:?}"
+    );
+    assert!(warnings[0].ends_with("set router.upstream.queue.scheduler.rtt_ms to 200 or more"));
+    let (enough, warnings) = upload(9, 200);
+    assert!(enough > 1.05 * short && warnings.is_empty(), "{short} {enough} {warnings:?}");
+    assert!(upload(11, 100).1.is_empty());
 }
 
 /// Managers whose lower threshold is a number of packets, or a delay that is too short. At 1 Mbps a packet alone takes

@@ -52,6 +52,7 @@ impl Homes<'_> {
                 upstream,
                 downstream,
                 distance_km: *distance_km,
+                router: None,
                 base: None,
             },
         );

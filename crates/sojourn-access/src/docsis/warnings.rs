@@ -92,6 +92,7 @@ fn unreachable_targets(
     let mut warnings = Vec::new();
     for group in &site.groups {
         let Some(wait) = grant_wait(spec, group, channel) else { continue };
+        warnings.extend(target_of_router(group, wait).map(|one| group.own(one)));
         for (name, flow) in group.upstream.flow_names().zip(group.upstream.service_flows()) {
             let rate = BitRate::from_mbps(flow.sustained_mbps);
             let Some((part, threshold)) = flow.queue.threshold(rate) else { continue };
@@ -117,6 +118,25 @@ fn is_unreachable(threshold: &Threshold, rate: BitRate, wait_ms: f64) -> bool {
     let is_slow =
         rate.time_for(FULL_PACKET).ms_f64() >= threshold.enough(wait_ms) / threshold.per_ms;
     threshold.ms < wait_ms && !is_slow
+}
+
+/// Warns of such a target in a router before the modem. Nothing waits for grants there, but the modem sends what has
+/// come within one in a burst, whose acknowledgements let senders send bursts too.
+fn target_of_router(group: &Group, wait: Time) -> Option<Warning> {
+    let router = group.router.filter(|one| one.least_mbps() < group.upstream.sustained_mbps)?;
+    let rate = BitRate::from_mbps(router.least_mbps());
+    let (part, threshold) = router.queue.threshold(rate)?;
+    let wait_ms = wait.ms_f64();
+    is_unreachable(&threshold, rate, wait_ms).then(|| {
+        let part = format!("router.upstream.queue.{part}");
+        let key = format!("{part}.{}", threshold.key);
+        let remedy = threshold.remedy(wait_ms).under(&part);
+        fault!(TargetBelowGrant, &key, remedy =>
+            "{key} is {value}, so packets are to wait {value_ms:.1} ms at most, but what a sender sends comes in \
+             bursts, as request and grant of the modem take about {wait_ms:.1} ms: one upload alone leaves some of the \
+             rate unused, several less of it; set {remedy:#} or more",
+            value = threshold.value, value_ms = threshold.ms, wait_ms)
+    })
 }
 
 /// About what a packet of these homes waits where nothing else does: for an opportunity to request and for the MAP that
