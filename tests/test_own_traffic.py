@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 import sojourn
+from sojourn.analysis.groups import Results
+from sojourn.analysis.verdict import verdict
 from sojourn.runs.parts import parts_of
 
 CALL = f"{Path(__file__).parents[1]}/docs/own/call.py:OwnCall"
@@ -206,6 +208,19 @@ def test_a_score_of_ones_own_has_a_scale(
     for row in of_call(result, "quality", "own_score", "own_score_level"):
         assert row == {"quality": "own", "own_score": value, "own_score_level": level}
     assert result.grades["own score"].grade is sojourn.Grade[grade.upper()]
+
+
+def test_a_score_of_ones_own_tells_what_is_waited(tmp_path: Path) -> None:
+    """In a queue for each flow only the upload waits, behind itself: that decides nothing."""
+    queues = {"PIE": {"law": {"kind": "docsis_pie"}}, "FQ": {"scheduler": {"kind": "fq"}}}
+    compare = {name: {"upstream": {"queue": queue}} for name, queue in queues.items()}
+    part = write(tmp_path, 'direction = "up"' + LATE.format(1, 3, 10, 0))
+    entry = "traffic.call={ kind='own' }"
+    scenario = {**HOME, "duration_s": 12, "compare": compare}
+    found = verdict(Results.of(sojourn.run(scenario, set=[entry], parts=[part])))
+    assert found.best == "FQ"
+    waits = {grade.application: grade.grade for grade in found.groups["FQ"]}
+    assert waits["upstream wait"] is sojourn.Grade.GOOD
 
 
 @pytest.mark.parametrize(

@@ -88,9 +88,9 @@ DERIVED = Section(
         Definition(
             "wait_mean_ms",
             "ms",
-            "The mean time that packets of games, calls and scores of one's own wait in a direction "
-            "behind others, for grants and for tokens; without these those of web sessions and "
-            "requests for pages and films. "
+            "The mean time that packets of games, calls and scores of one's own wait in a "
+            "direction behind others, for grants and for tokens; without these those of web "
+            "sessions and requests for pages and films. "
             "Of several entries the greatest.",
             "RFC 8289, section 3",
         ),

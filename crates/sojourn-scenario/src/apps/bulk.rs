@@ -140,11 +140,12 @@ impl AppSpec {
         self.parameters().quality().is_of_answers()
     }
 
-    /// Do its packets wait behind those of others in this direction? Pages and films wait behind themselves, as all that a test
-    /// sends but its probes: grades of their own tell of it.
+    /// Do its packets wait behind those of others in this direction? What connections bring waits behind itself, as pages, films
+    /// and all that a test sends but its probes: grades of their own tell of it.
     pub fn waits_behind_others(&self, direction: Direction) -> bool {
         let is_light = direction == Direction::Up || matches!(self, Self::WebSessions(_));
-        self.watches(direction) || is_light && self.awaits(direction)
+        let sends_datagrams = self.parameters().tcp().is_none();
+        sends_datagrams && self.watches(direction) || is_light && self.awaits(direction)
     }
 
     /// Does its rate follow the line, so that what it gets without bulk traffic depends on the queue?

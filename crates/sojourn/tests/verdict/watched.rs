@@ -177,7 +177,7 @@ fn a_queue_of_its_own_for_a_transfer_is_behind_no_other() {
             "kind = 'responsiveness', server = 'near', interval_s = 1",
         ] {
             let found = judged_by_name(&format!(
-                "duration_s = 12
+                "duration_s = 20
                  upstream = {{ sustained_mbps = 10, queue.limit_bytes = 256_000 }}
                  downstream = {{ sustained_mbps = 20, queue.limit_bytes = 512_000 }}
                  servers.near.delay_ms = 9
