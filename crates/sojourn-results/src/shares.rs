@@ -40,6 +40,9 @@ pub struct Share {
     pub share_percent: Option<f64>,
     #[serde(skip)]
     pub(crate) way: Direction,
+    /// Its low-latency mark.
+    #[serde(skip)]
+    pub(crate) mark: Option<&'static str>,
     /// Half of the 95 % interval of the share, with several seeds.
     #[serde(skip)]
     pub(crate) half_width: Option<f64>,
@@ -61,6 +64,7 @@ impl Share {
             part_mbps: 0.0,
             share_percent: None,
             way,
+            mark: None,
             half_width: None,
             unfinished_mb: None,
             missing: None,
@@ -266,7 +270,8 @@ fn flow<'a>(
         _ => number("sent_bytes") * 8e-6 / under_way_s,
     };
     let got = Share::of(name, entry.app.share_name(way)?, way, number("rate_mbps"));
-    let got = Share { unfinished_mb, missing, ..got };
+    let mark = scenario.low_latency_mark(name, entry);
+    let got = Share { mark, unfinished_mb, missing, ..got };
     Some(Flow { entry, place, homes, time, under_way_s, demand_mbps, got })
 }
 

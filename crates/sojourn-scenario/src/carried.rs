@@ -322,18 +322,18 @@ impl Scenario {
         entry.app.pauses() || (is_of_several && are_apart)
     }
 
-    /// The low-latency marks of entries that set their own, and of L4S.
-    pub fn low_latency_marks(&self) -> BTreeMap<String, &'static str> {
-        let mark = |(name, entry): (&String, &Entry)| {
-            let mark = match (entry.labels.dscp, entry.datagram_ecn()) {
-                (NQB, _) => "NQB",
-                (_, Ecn::Ect1) => "ECT(1)",
-                _ if self.is_l4s(name, entry) => "ECT(1)",
-                _ => return None,
-            };
-            Some((name.clone(), mark))
-        };
-        self.traffic.iter().filter_map(mark).collect()
+    /// The low-latency mark of an entry that sets its own, or is L4S.
+    pub fn low_latency_mark(&self, name: &str, entry: &Entry) -> Option<&'static str> {
+        match (entry.labels.dscp, entry.datagram_ecn()) {
+            (NQB, _) => Some("NQB"),
+            (_, Ecn::Ect1) => Some("ECT(1)"),
+            _ => self.is_l4s(name, entry).then_some("ECT(1)"),
+        }
+    }
+
+    /// Are the two members of a low-latency aggregate coupled? `None` without one.
+    pub fn is_coupled(&self) -> Option<bool> {
+        self.low_latency().map(|keys| keys.coupled && keys.classic_aqm)
     }
 
     /// The code points that a low-latency aggregate takes. `None` without one.

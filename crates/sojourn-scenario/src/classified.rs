@@ -60,7 +60,7 @@ impl Scenario {
         let config = own.tcp().map(|_| entry.app.tcp_config(&self.tcp, self.dialect));
         let is_tcp = config.is_some_and(|config| config.transport == Transport::Tcp);
         let protocol = if is_tcp { Protocol::Tcp } else { Protocol::Udp };
-        let is_ect1 = self.low_latency_marks().get(name) == Some(&"ECT(1)");
+        let is_ect1 = self.low_latency_mark(name, entry) == Some("ECT(1)");
         let ecn = if is_ect1 { Ecn::Ect1 } else { Ecn::NotEct };
         let server = own.servers().first().map_or("", |(_, server)| *server);
         let flows =

@@ -12,7 +12,8 @@ use super::measures::{MEASURES, Measure};
 use super::order::{Answer, Price, Question};
 use super::round_trip::RoundTrip;
 use super::sentences::{
-    DIFFERENCES_AT_MOST, NAMED_AT_MOST, bulk_words, graded_clauses, limits, names, sentences, taken,
+    DIFFERENCES_AT_MOST, NAMED_AT_MOST, bulk_words, coupling, graded_clauses, limits, names,
+    sentences, taken,
 };
 use super::thresholds::{
     ADDED_DELAY, APPLICATIONS, Application, CALL, CLOUD_GAME, GAME, Grade, SAME, UNDER_LOAD,
@@ -397,6 +398,7 @@ fn of_several(questions: &[Question<'_, '_>], answers: &[Answer], keys: &[String
     let best = || answers.iter().map(|one| &all[one.best[0]]);
     let taken = best().chain(settings.iter().copied()).find_map(|one| Some(with(one, taken(one)?)));
     found.extend(taken.filter(|_| keys.is_empty()));
+    found.extend(coupling(&settings));
     let named = answers.iter().flat_map(|one| one.best.iter().chain(&one.reference).copied());
     found.extend(still_changing(&of(named.collect())));
     let unfinished = best().flat_map(|one| one.assessments.iter().map(move |it| (it, one)));

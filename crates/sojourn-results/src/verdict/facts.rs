@@ -102,6 +102,8 @@ pub struct Facts {
     pub causes: Vec<Cause>,
     /// Why algorithms did nothing.
     pub(super) idle_laws: Vec<String>,
+    /// Are the two members of a low-latency aggregate coupled? `None` without one.
+    pub(super) is_coupled: Option<bool>,
     /// Keys that leave little to a member of a low-latency aggregate.
     pub(super) member_limits: Vec<String>,
     /// The facts of its first half.
@@ -143,6 +145,7 @@ impl Facts {
             causes: causes(scenario, rows),
             idle_laws,
             member_limits: whole.member_limits(),
+            is_coupled: scenario.is_coupled(),
             first_half,
         }
     }

@@ -432,9 +432,10 @@ pub(super) fn taken(judged: &Judged<'_>) -> Option<String> {
         let (times, name) = (factor(of_part(one)), &one.traffic);
         let texts = apart(&[one.mbps, one.part_mbps]);
         let (mbps, part) = (&texts[0], &texts[1]);
+        let mark = one.mark.map_or_else(String::new, |mark| format!(", marked {mark},"));
         match of_part(one).is_finite() {
-            true => format!("'{name}' has {times} times its part ({mbps} of {part} Mbps)"),
-            false => format!("'{name}' should yield and has {mbps} Mbps"),
+            true => format!("'{name}'{mark} has {times} times its part ({mbps} of {part} Mbps)"),
+            false => format!("'{name}'{mark} should yield and has {mbps} Mbps"),
         }
     };
     let clauses: Vec<_> = takers.iter().take(DIFFERENCES_AT_MOST).map(clause).collect();
@@ -442,6 +443,26 @@ pub(super) fn taken(judged: &Judged<'_>) -> Option<String> {
     let left = format!("'{}' has {percent:.0} % of its own ({mbps} Mbps)", poor.traffic);
     let is_said = of_part(poor) < STARVED && !clauses.is_empty();
     is_said.then(|| format!("{}, and {left}.", clauses.join(", ")))
+}
+
+/// What coupling is for, where a setting without it is compared and both queues carry an upload.
+pub(super) fn coupling(settings: &[&Judged<'_>]) -> Option<String> {
+    let of = |coupled| settings.iter().find(|one| one.group.runs[0].is_coupled == Some(coupled));
+    let (with, without) = (of(true)?, of(false)?);
+    let uploads = || with.transfers().filter(|one| one.way == Direction::Up);
+    let low = uploads().find(|one| one.mark.is_some())?;
+    let classic = uploads().find(|one| one.mark.is_none())?;
+    let is_classic = |one: &&Share| (&one.traffic, one.way) == (&classic.traffic, classic.way);
+    let texts = [classic.mbps, without.transfers().find(is_classic)?.mbps];
+    let is_told = texts[0] > (1.0 + NAMED) * texts[1];
+    let (texts, names) = (apart(&texts), [with, without].map(|one| one.name()));
+    is_told.then(|| {
+        format!(
+            "Coupling lets the classic queue slow the low-latency one, so that both get a share: beside '{}', '{}' \
+             has {} Mbps with it ({}) and {} without ({}).",
+            low.traffic, classic.traffic, texts[0], names[0], texts[1], names[1]
+        )
+    })
 }
 
 /// Keys that leave little to transfers which get little.

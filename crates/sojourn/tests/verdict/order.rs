@@ -509,6 +509,34 @@ fn between_lines_the_reference_is_another_line_and_lost_rates_are_named() {
     assert!(said.contains(" If the upload matters most: 20."), "{said}");
 }
 
+/// What coupling is for, where both queues carry an upload and a setting without it is compared.
+#[test]
+fn what_coupling_gives_the_classic_queue_is_said() {
+    let prague = "traffic.prague = { kind = 'transfer', server = 'near', tcp.congestion_control.kind = 'prague' }
+                  traffic.cubic = { kind = 'transfer', server = 'near' }";
+    let of = |traffic: &str, keys: &str, mbps: [f64; 2]| {
+        let queue = format!("upstream.queue.scheduler={{kind='low_latency', {keys}}}");
+        let rates = ["prague", "cubic"].into_iter().zip(mbps);
+        let flows = rates.map(|(name, mbps)| rate(name, "up", mbps)).collect();
+        let scenario = scenario_of(traffic, &[queue.as_str()]);
+        Facts::of(&scenario, &Rows { flows, ..Rows::default() })
+    };
+    let said = |one: &Facts, other: &Facts| {
+        let found = verdict(&[group("LLD", one), group("alone", other)], &[]).sentences;
+        found.into_iter().find(|said| said.starts_with("Coupling "))
+    };
+    let [coupled, alone] = [("coupled=true", [2.4, 2.7]), ("coupled=false", [4.0, 1.1])]
+        .map(|(keys, mbps)| of(prague, keys, mbps));
+    let want = "Coupling lets the classic queue slow the low-latency one, so that both get a share: beside 'prague', \
+                'cubic' has 2.70 Mbps with it (LLD) and 1.10 without (alone).";
+    assert_eq!(said(&coupled, &alone).as_deref(), Some(want));
+    assert_eq!(said(&coupled, &coupled), None);
+    let classic = prague.replace("kind = 'prague'", "kind = 'reno'");
+    let [coupled, alone] =
+        ["coupled=true", "coupled=false"].map(|keys| of(&classic, keys, [2.4, 2.7]));
+    assert_eq!(said(&coupled, &alone), None);
+}
+
 /// Keys that leave a queue little are named where a transfer has little.
 #[test]
 fn keys_of_low_latency_that_starve_are_named() {
