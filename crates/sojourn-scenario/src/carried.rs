@@ -1,8 +1,6 @@
 //! What a line carries: service, access line, channels, core and servers. A router's shaper is its owner's choice and
 //! no part of the line.
 
-use std::collections::BTreeMap;
-
 use super::apps::AppSpec;
 use super::schema::Scenario;
 use super::traffic::Entry;
