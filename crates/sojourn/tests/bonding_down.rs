@@ -159,6 +159,44 @@ fn homes_with_more_channels_leave_the_shared_one() {
     }
 }
 
+/// Homes that fill their channels have their max-min parts, whether the queue is plain or takes turns among them. Of two channels
+/// of 40 Mbps one old home has the first, and three new ones have both: 80 / 4 = 20 each. Of three old homes each has a third of the
+/// first, and the new one the second. Of 40 and 24 Mbps three old homes have the slow one and one new home both: 64 / 4 = 16
+/// would be more than a third of 24, so the new one has 40 and each old one 8.
+#[test]
+fn groups_of_several_homes_have_their_max_min_parts() {
+    let home = "downstream = { sustained_mbps = 900, regulator = false, bonding_group =";
+    let stream = "kind = 'stream', purpose = 'data', server = 'far', direction = 'down',
+                  packet_bytes = 1500, interval_ms = 0.1";
+    for (second, (old, on, mbps), (new, most)) in [
+        (EVEN, (1, "a", 20.0), (3, 20.0)),
+        (EVEN, (3, "a", 40.0 / 3.0), (1, 40.0)),
+        (EVEN, (2, "a", 20.0), (2, 20.0)),
+        (EVEN, (1, "b", 80.0 / 6.0), (5, 80.0 / 6.0)),
+        (SLOW, (1, "b", 16.0), (3, 16.0)),
+        (SLOW, (3, "b", 8.0), (1, 40.0)),
+    ] {
+        for scheduler in ["", "cmts.queue.scheduler.kind = 'drr'"] {
+            let results = run(&format!(
+                "duration_s = 5
+                 servers.far = {{ delay_ms = 1, rate_mbps = 1_000_000, path_jitter_ms = 1 }}
+                 {FAST}{second}{scheduler}
+                 homes.old = {{ count = {old}, {home} ['{on}'] }} }}
+                 homes.new = {{ count = {new}, {home} ['a', 'b'] }} }}
+                 traffic.old = {{ {stream}, home = 'old' }}
+                 traffic.new = {{ {stream}, home = 'new' }}"
+            ));
+            for (name, homes, want) in [("old", old, mbps), ("new", new, most)] {
+                let found = flow(&results, name, "down").throughput_mbps / f64::from(homes);
+                assert!(
+                    (found / want - 1.0).abs() < 0.05,
+                    "{scheduler} {old} {on} {new} {name}: {found} {want}"
+                );
+            }
+        }
+    }
+}
+
 /// Of 40 and 24 Mbps the second is lost for 1 of 4 s: a group with both is due 4 * 40 + 3 * 24 = 232 Mbit, and so are all homes
 /// together; one with the second alone is due 72.
 #[test]

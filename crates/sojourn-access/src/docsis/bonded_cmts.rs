@@ -6,9 +6,10 @@
 //! have come over the other channels (spread.rs). So a lone packet goes on the channel that brings it first, and packets that
 //! wait go on all.
 //!
-//! Where groups share a channel, its turns go round among them. A turn is over when one of the group's flows has had its
-//! quantum, so that the flows of all groups that send the most are equal, up to a packet in a turn. A group lets a turn pass
-//! for each that it has had on another channel, as in scheduler.rs.
+//! Where groups share a channel, it serves the one whose flow that is ahead of its others has had the least, on whatever
+//! channels. So the flows of all groups that send the most are equal as far as their channels allow (max-min), up to a packet.
+//! A group is never more than `MOST_BEHIND` behind another, nor a flow behind the first of its group, and one that has had
+//! nothing to send begins with the least of those that have.
 //!
 //! Left out: MAPs and other management messages; early detection of loss.
 
@@ -28,10 +29,8 @@ use sojourn_engine::record::{ChannelUse, Recorder, SegmentUse};
 use sojourn_engine::rng::Rng;
 use sojourn_engine::units::{BitRate, Pace, Time};
 
-/// Bytes that a flow of weight 1 has of a turn.
-const QUANTUM_BYTES: f64 = 1522.0;
-/// A group lets no more turns pass one behind the other.
-const MOST_TURNS: u8 = 64;
+/// How far a group or a flow may be behind, in bytes of weight 1: 64 full frames.
+const MOST_BEHIND: f64 = 64.0 * 1522.0;
 
 /// A channel.
 struct Member {
@@ -49,12 +48,6 @@ struct Member {
     busy: Time,
     sent: u64,
     lost: u64,
-    /// The line whose turn it is, by class, the number of that turn, and whether it is over.
-    serving: Vec<usize>,
-    turn: u32,
-    is_over: bool,
-    /// What each service flow has had of its last turn.
-    had: Vec<(u32, f64)>,
 }
 
 impl Member {
@@ -71,13 +64,14 @@ impl Member {
 
 /// The packets of a group and a priority.
 struct Line {
+    class: usize,
     queue: Queue,
     drain_rate: DrainRate,
     /// The channels of the group, and what framing adds to each packet.
     channels: Vec<u8>,
     framing_bytes: u64,
-    /// By channel, the turns that it lets pass.
-    elsewhere: Vec<u8>,
+    /// Bytes by weight of its flow that has had the most.
+    had: f64,
 }
 
 /// The queue managers, the channels, and the packets on them.
@@ -91,6 +85,8 @@ pub(crate) struct BondedCmts {
     /// The number of each home's first service flow, and the weights of all.
     first_flow: Vec<u32>,
     weights: Vec<f64>,
+    /// Bytes by weight that each has had, where there are several groups.
+    had: Vec<f64>,
     keeps_reserved_rates: bool,
     /// When a channel is free that a packet waits for.
     next_free: Time,
@@ -128,10 +124,6 @@ impl BondedCmts {
                     busy: Time::ZERO,
                     sent: 0,
                     lost: 0,
-                    serving: vec![0; classes],
-                    turn: 0,
-                    is_over: true,
-                    had: Vec::new(),
                 });
             }
         }
@@ -151,6 +143,7 @@ impl BondedCmts {
             line_of: Vec::new(),
             first_flow: Vec::new(),
             weights: maker.weights.iter().flatten().copied().collect(),
+            had: vec![0.0; if is_mixed { flows } else { 0 }],
             keeps_reserved_rates: maker.keeps_reserved_rates(),
             next_free: Time::NEVER,
             resequencer: Resequencer::new(
@@ -175,9 +168,6 @@ impl BondedCmts {
                 .map(|class| all.line(usize::from(*class), channels, is_mixed, &maker, uncounted));
             let lines = lines.collect();
             all.line_of.push(lines);
-        }
-        if is_mixed {
-            all.members.iter_mut().for_each(|member| member.had = vec![(0, 0.0); flows]);
         }
         all
     }
@@ -204,9 +194,8 @@ impl BondedCmts {
         let queue = maker.queue(class, &group, rate);
         let drain_rate = DrainRate::steady(rate, queue.buffer_bytes());
         let framing_bytes = maker.spec.framing_of(channels.len() as u32, uncounted);
-        let elsewhere = vec![0; if is_mixed { self.members.len() } else { 0 }];
         let channels = channels.to_vec();
-        self.lines.push(Line { queue, drain_rate, channels, framing_bytes, elsewhere });
+        self.lines.push(Line { class, queue, drain_rate, channels, framing_bytes, had: 0.0 });
         self.classes[class].push(self.lines.len() - 1);
         self.lines.len() as u16 - 1
     }
@@ -214,7 +203,11 @@ impl BondedCmts {
     /// Takes a packet, and sends what channels are free for.
     pub(crate) fn accept(&mut self, now: Time, packet: Packet, recorder: &mut Recorder) {
         let line = self.line_of[usize::from(packet.home)][usize::from(packet.service_flow)];
-        let Line { queue, channels, drain_rate, .. } = &mut self.lines[usize::from(line)];
+        let line = usize::from(line);
+        if !self.had.is_empty() && self.lines[line].queue.backlog().packets == 0 {
+            self.join(line);
+        }
+        let Line { queue, channels, drain_rate, .. } = &mut self.lines[line];
         let free = channels.iter().map(|number| self.members[usize::from(*number)].busy_until);
         queue.settle(free.min().unwrap_or(Time::NEVER), now, recorder);
         queue.enqueue(now, packet, drain_rate, recorder);
@@ -294,48 +287,40 @@ impl BondedCmts {
         None
     }
 
-    /// The line of a class that sends next on a free channel.
+    /// The line of a class that sends next on a free channel: of those that may the one that has had the least.
     fn next_line(&mut self, now: Time, place: usize, class: usize) -> Option<usize> {
-        let count = self.classes[class].len();
-        let at = self.members[place].serving[class];
-        if count > 0 && (count == 1 || !self.members[place].is_over) {
-            let line = self.classes[class][at];
-            if self.takes(now, place, line) {
-                return Some(line);
+        let mut next: Option<usize> = None;
+        for index in 0..self.classes[class].len() {
+            let line = self.classes[class][index];
+            let is_behind = next.is_none_or(|next| self.lines[line].had < self.lines[next].had);
+            if is_behind && self.takes(now, place, line) {
+                next = Some(line);
             }
         }
-        let mut has_passed = count > 1;
-        while has_passed {
-            has_passed = false;
-            for step in 1..=count {
-                let next = (at + step) % count;
-                let line = self.classes[class][next];
-                if !self.takes(now, place, line) {
-                    continue;
-                }
-                if self.lines[line].elsewhere[place] > 0 {
-                    self.lines[line].elsewhere[place] -= 1;
-                    has_passed = true;
-                    continue;
-                }
-                self.begin_turn(place, class, next);
-                return Some(line);
-            }
-        }
-        None
+        next
     }
 
-    fn begin_turn(&mut self, place: usize, class: usize, next: usize) {
-        let line = &mut self.lines[self.classes[class][next]];
-        for (other, turns) in line.elsewhere.iter_mut().enumerate() {
-            if other != place {
-                *turns = (*turns + 1).min(MOST_TURNS);
-            }
+    /// A line that had nothing to send begins with the least of its class.
+    fn join(&mut self, line: usize) {
+        let others = self.classes[self.lines[line].class].iter().map(|other| &self.lines[*other]);
+        let waiting = others.filter(|other| other.queue.backlog().packets > 0);
+        let least = waiting.map(|other| other.had).min_by(f64::total_cmp);
+        let had = &mut self.lines[line].had;
+        *had = had.max(least.unwrap_or_default());
+    }
+
+    /// A flow has sent so many bytes by its weight. Nobody is too far behind.
+    fn advance(&mut self, line: usize, flow: u32, bytes: f64) {
+        let Some(had) = self.had.get_mut(flow as usize) else { return };
+        let first = &mut self.lines[line].had;
+        *had = had.max(*first - MOST_BEHIND) + bytes;
+        *first = first.max(*had);
+        let least = *first - MOST_BEHIND;
+        let class = self.lines[line].class;
+        for other in &self.classes[class] {
+            let had = &mut self.lines[*other].had;
+            *had = had.max(least);
         }
-        let member = &mut self.members[place];
-        member.serving[class] = next;
-        member.turn = member.turn.wrapping_add(1);
-        member.is_over = false;
     }
 
     /// Does a free channel take the next packet of a line? It does if the packet is there no later than all that waits would
@@ -384,12 +369,7 @@ impl BondedCmts {
         member.sent += 1;
         member.lost += u64::from(is_lost);
         let flow = self.first_flow[usize::from(packet.home)] + u32::from(packet.service_flow);
-        if let Some((turn, had)) = member.had.get_mut(flow as usize) {
-            let weight = self.weights[flow as usize];
-            let before = if *turn == member.turn { *had } else { 0.0 };
-            (*turn, *had) = (member.turn, before + f64::from(packet.size) / weight);
-            member.is_over |= *had >= QUANTUM_BYTES;
-        }
+        self.advance(line, flow, f64::from(packet.size) / self.weights[flow as usize]);
         if is_lost && self.lines[line].channels.len() == 1 {
             // Packets on one channel have no numbers, and the modem misses none.
             let carried = Carried { packet, began: 0, ended: 0, since: now, received, arrives };
