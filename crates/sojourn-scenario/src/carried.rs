@@ -42,13 +42,14 @@ struct Carrier<'a> {
     /// It stands for the channel in a set.
     bit: u64,
     mbps: f64,
-    outages: &'a [Outage],
+    outages: [&'a [Outage]; 2],
 }
 
 impl Carrier<'_> {
     /// What it carries during a time, in Mbit.
     fn mbit(&self, time: &Span) -> f64 {
-        let outages = self.outages.iter().map(|one| one.within_s(time.start, time.end));
+        let outages =
+            self.outages.iter().copied().flatten().map(|one| one.within_s(time.start, time.end));
         self.mbps * (time.end - time.start - outages.sum::<f64>()).max(0.0)
     }
 }
@@ -186,14 +187,19 @@ impl Scenario {
                 .map(|(place, (name, own))| {
                     let channel = up.bonded_channel(name);
                     let mbps = Framing::of(&channel).greatest_mbps(channel.least_region());
-                    Carrier { name, bit: 1 << place, mbps, outages: &own.outages }
+                    Carrier {
+                        name,
+                        bit: 1 << place,
+                        mbps,
+                        outages: [&own.outages, &own.signal_losses],
+                    }
                 })
                 .collect(),
             (Direction::Down, Some(cmts)) => (0..)
                 .zip(&cmts.bonded)
                 .map(|(place, (name, own))| {
                     let mbps = cmts.carries_mbps(std::slice::from_ref(name));
-                    Carrier { name, bit: 1 << place, mbps, outages: &own.outages }
+                    Carrier { name, bit: 1 << place, mbps, outages: [&own.outages, &[]] }
                 })
                 .collect(),
             (Direction::Down, None) => Vec::new(),

@@ -209,6 +209,11 @@ mod tests {
                 "upstream_channel.bonded.a.phy.kind = 'ofdma'".to_owned(),
                 "line choice",
             ),
+            (
+                "upstream_channel.ranging",
+                "upstream_channel.ranging.interval_s = 9".to_owned(),
+                "line",
+            ),
             ("cmts.bonded.*", "cmts.bonded.a.extra_delay_ms = 1".to_owned(), "line choice"),
             (
                 "cmts.bonded.*.channel",

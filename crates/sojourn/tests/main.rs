@@ -49,6 +49,7 @@ mod queue_rounds;
 mod queue_signals;
 mod queue_table;
 mod quic;
+mod ranging;
 mod real_packets;
 mod realtime;
 mod reordering;

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::bonding::{RESEQUENCING_MS, is_bonded};
 use super::impairments::Noise;
+use super::outages;
 use super::parameters::{ModemSpec, PlantSpec};
+use super::ranging_parameters::RangingSpec;
 use super::timing::Specification;
 use super::upstream_channel::{BondedChannel, UpstreamChannel};
 use crate::service::{Downstream, Upstream, flow_path};
@@ -84,6 +86,7 @@ impl UpstreamChannel {
             channels: 1,
             bonded: BTreeMap::new(),
             resequencing_ms: None,
+            ranging: None,
             phy: own.phy.clone().unwrap_or_else(|| self.phy.clone()),
             map_interval_ms: own.map_interval_ms.unwrap_or(self.map_interval_ms),
             ..self.clone()
@@ -104,6 +107,10 @@ impl UpstreamChannel {
                 faults.add(fault!(NotAllowed, "resequencing_ms" =>
                     "found {ms} without bonded; allowed: only with a table of channels", ms));
             }
+            if self.ranging.is_some() {
+                faults.add(fault!(NotAllowed, "ranging" =>
+                    "found without bonded; allowed: only with a table of channels, of which there may be one"));
+            }
             return faults;
         }
         let default = Self::default();
@@ -119,9 +126,12 @@ impl UpstreamChannel {
                     "found beside bonded; allowed: only without the table of channels; use {instead}", instead));
             }
         }
+        let ranging = self.ranging.iter().flat_map(RangingSpec::check);
+        faults.add_under("ranging", ranging.collect::<Faults>());
         for (name, own) in &self.bonded {
             let path = words::join("bonded", name);
             faults.add_under(&path, own.check_common());
+            faults.add_under(&path, outages::check("signal_losses", &own.signal_losses));
             faults.add_under(&path, self.bonded_channel(name).check());
         }
         faults

@@ -9,6 +9,8 @@
 //! A grant carries one segment. Its bytes leave the queue when the grant begins, and its channel brings them to the CMTS,
 //! which puts segments in order (resequencer.rs). A modem contends on the channel of its group whose request region comes
 //! first.
+//!
+//! A modem that gives a channel up in ranging (ranging.rs) has a smaller group until it has ranged again.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -19,6 +21,7 @@ use super::impairments::NoiseSource;
 use super::map_channel::{Grant, MapChannel};
 use super::outages::Outages;
 use super::parameters::PlantSpec;
+use super::ranging::{Change, Ranging, Signal};
 use super::resequencer::{Carried, Resequencer, Segment, lose};
 use super::scheduler::GrantScheduler;
 use super::shared_channel::Entering;
@@ -49,9 +52,14 @@ struct Member {
     /// From its receiver to the CMTS.
     extra: Time,
     noise: Option<NoiseSource>,
+    /// When there are no MAPs, when there are but nothing is received, and both.
     outages: Outages,
+    signal_losses: Outages,
+    lost_times: Outages,
     /// Was it lost when its last MAP was due?
     was_out: bool,
+    /// Minislots of a modem's ranging opportunity.
+    ranging_minislots: u64,
     /// Bytes that it carries in a second, and the part of them that its last MAP left.
     bytes_per_s: f64,
     free: f64,
@@ -61,7 +69,7 @@ struct Member {
 
 /// What the channels know of a service flow.
 struct Sender {
-    /// The channels of its group.
+    /// The channels of its group that its modem has not given up.
     group: Vec<u8>,
     /// The channel on which it contends.
     contends_on: u8,
@@ -80,10 +88,16 @@ pub(crate) struct BondedChannels {
     updates: Wake,
     entering: DelayLine<Entering>,
     resequencer: Resequencer,
+    /// The flows of each modem, and its ranging.
+    modems: Vec<Range<u32>>,
+    ranging: Option<Box<Ranging>>,
     longest_lead: Time,
     /// What a MAP looks at: flows that wait, and when which channel can go on with how many bytes a second.
     waiting: Vec<u32>,
     candidates: Vec<(Time, f64)>,
+    changes: Vec<Change>,
+    /// Flows that a MAP tells whether their requests were heard.
+    answered: Vec<u32>,
 }
 
 impl BondedChannels {
@@ -104,9 +118,16 @@ impl BondedChannels {
             updates: Wake::new(2),
             entering: DelayLine::new(Time::ZERO),
             resequencer: Resequencer::new(timeout, members.len()),
+            modems: Vec::new(),
+            ranging: table
+                .ranging
+                .as_ref()
+                .map(|of| Box::new(Ranging::new(of, members.len(), seed))),
             longest_lead: members.iter().map(|one| one.map.lead).max().unwrap_or_default(),
             waiting: Vec::new(),
             candidates: Vec::new(),
+            changes: Vec::new(),
+            answered: Vec::new(),
             members,
         }
     }
@@ -137,6 +158,8 @@ impl BondedChannels {
             let (heard, group) = (VecDeque::new(), group.clone());
             self.senders.push(Sender { contends_on: 0, heard, began: [None; 2], group });
         }
+        self.modems.push(first..self.flows.len() as u32);
+        self.ranging.iter_mut().for_each(|ranging| ranging.connect(&group));
         if self.senders.iter().any(|sender| sender.group != group) {
             let channels = self.members.len();
             (0..self.flows.len() as u32)
@@ -210,7 +233,8 @@ impl BondedChannels {
     /// The next wake time.
     pub(crate) fn next_wake(&self) -> Time {
         let maps = self.members.iter().map(|member| member.map.next_wake()).min();
-        let rest = self.updates.next().min(self.entering.next_wake());
+        let ranging = self.ranging.as_ref().map_or(Time::NEVER, |ranging| ranging.next_wake());
+        let rest = self.updates.next().min(self.entering.next_wake()).min(ranging);
         maps.unwrap_or(Time::NEVER).min(rest).min(self.resequencer.next_wake())
     }
 
@@ -236,10 +260,70 @@ impl BondedChannels {
         {
             recorder.delays.spends(&packet, came, [(DelayPart::Propagation, at)]);
             self.enter(at, number, packet, recorder);
+        } else if self.ranging.as_ref().is_some_and(|ranging| ranging.next_wake() <= now) {
+            self.range(now);
         } else if self.resequencer.next_wake() <= now {
             return self.resequencer.wake(now, recorder);
         }
         None
+    }
+
+    /// Modems range on a channel.
+    fn range(&mut self, now: Time) {
+        let Some(mut ranging) = self.ranging.take() else { return };
+        let signal = self.members[ranging.next_channel(now)].signal(now);
+        let mut changes = std::mem::take(&mut self.changes);
+        ranging.wake(now, signal, |change| changes.push(change));
+        for change in changes.drain(..) {
+            match change {
+                Change::Asked(channel) => {
+                    let member = &mut self.members[channel];
+                    member.map.maintain(member.ranging_minislots);
+                }
+                Change::Lost { modem, channel } => self.lose(now, modem, channel, &ranging),
+                Change::Back { modem, channel } => self.take_back(now, modem, channel),
+            }
+        }
+        (self.changes, self.ranging) = (changes, Some(ranging));
+    }
+
+    /// A modem gives a channel up, and goes on with the others; without one it is silent.
+    fn lose(&mut self, now: Time, modem: usize, channel: usize, ranging: &Ranging) {
+        for number in self.modems[modem].clone() {
+            self.senders[number as usize].group.retain(|one| usize::from(*one) != channel);
+            if !ranging.has_any(modem) {
+                self.flows[number].mac.silence(|silent| silent.begin(now));
+            }
+            self.leave(now, number, channel);
+        }
+    }
+
+    /// A modem takes a channel back.
+    fn take_back(&mut self, now: Time, modem: usize, channel: usize) {
+        for number in self.modems[modem].clone() {
+            let group = &mut self.senders[number as usize].group;
+            if group.is_empty() {
+                self.flows[number].mac.silence(|silent| silent.end(now));
+            }
+            group.push(channel as u8);
+            group.sort_unstable();
+            let map = &mut self.members[channel].map;
+            if self.flows[number].known_request() > 0 {
+                map.scheduler.join(number, &mut self.flows[number]);
+                map.awake(now);
+            }
+            self.join_contention(now, number);
+        }
+    }
+
+    /// A flow no longer contends on a channel, but on another.
+    fn leave(&mut self, now: Time, number: u32, channel: usize) {
+        let is_on_it = usize::from(self.senders[number as usize].contends_on) == channel;
+        if self.flows[number].contends && is_on_it {
+            self.members[channel].map.contention.withdraw(number);
+            self.flows[number].contends = false;
+        }
+        self.join_contention(now, number);
     }
 
     /// Begins a grant and sends its segment.
@@ -249,10 +333,23 @@ impl BondedChannels {
         let before = map.asking.len();
         map.begin_grant(now, (number, kind), &mut self.flows, recorder);
         map.end_grant();
-        self.ask_group(now, place, before);
+        self.ask(now, place, before);
         self.send_segment(now, place, (number, byte), recorder);
         self.schedule_update(number);
         self.join_contention(now, number);
+    }
+
+    /// Flows have requested on a channel since there were so many requests. If nobody hears them, they learn that from the MAP that
+    /// could grant them.
+    fn ask(&mut self, now: Time, place: usize, before: usize) {
+        if !self.members[place].signal_losses.at(now) {
+            return self.ask_group(now, place, before);
+        }
+        let map = &mut self.members[place].map;
+        for (_, number) in map.asking.range(before..) {
+            self.flows[*number].mac.flow.lose_request(now);
+        }
+        map.awake(now);
     }
 
     /// All channels of a flow's group may grant what it has requested on one since there were so many requests.
@@ -329,30 +426,32 @@ impl BondedChannels {
             member.free = 1.0 - granted as f64 / member.map.framing.minislots() as f64;
         }
         self.members[place].map.go_on(now);
-    }
-
-    /// A channel is lost or comes back: who contended on it does so on another, and who could not can.
-    fn change_service(&mut self, now: Time, place: usize) {
-        for number in 0..self.flows.len() as u32 {
-            let is_on_it = usize::from(self.senders[number as usize].contends_on) == place;
-            if self.flows[number].contends && is_on_it {
-                self.members[place].map.contention.withdraw(number);
-                self.flows[number].contends = false;
-            }
+        while let Some(number) = self.answered.pop() {
             self.join_contention(now, number);
         }
     }
 
+    /// A channel is lost or comes back: who contended on it does so on another, and who could not can.
+    fn change_service(&mut self, now: Time, place: usize) {
+        (0..self.flows.len() as u32).for_each(|number| self.leave(now, number, place));
+    }
+
     /// The scheduler of a channel now knows of the requests that its MAP can grant.
     fn take_requests(&mut self, now: Time, place: usize) {
-        let Self { members, flows, senders, .. } = self;
-        let map = &mut members[place].map;
-        let until = now.since(map.lead);
-        while let Some((_, number)) = map.asking.pop_front_if(|(from, _)| *from <= until) {
-            let (flow, heard) = (&mut flows[number], &mut senders[number as usize].heard);
-            flow.mac.flow.requests_heard(until, |at, bytes| heard.push_back((at, bytes)));
-            if flow.known_request() > 0 {
+        let may_lose = !self.members[place].signal_losses.is_empty();
+        let until = now.since(self.members[place].map.lead);
+        loop {
+            let Self { members, flows, senders, .. } = self;
+            let map = &mut members[place].map;
+            let next = map.asking.pop_front_if(|(from, _)| *from <= until);
+            let Some((_, number)) = next else { break };
+            let (flow, sender) = (&mut flows[number], &mut senders[number as usize]);
+            flow.mac.flow.requests_heard(until, |at, bytes| sender.heard.push_back((at, bytes)));
+            if flow.known_request() > 0 && sender.group.contains(&(place as u8)) {
                 map.scheduler.join(number, flow);
+            }
+            if may_lose {
+                self.answered.push(number);
             }
         }
     }
@@ -371,7 +470,8 @@ impl BondedChannels {
                 heard.iter().filter(|(at, _)| *at > until).map(|(_, bytes)| bytes).sum();
             let known = self.flows[number].known_request().saturating_sub(newer);
             let wanted = self.flows[number].grantable(now).min(known);
-            let share = self.share_of(now, place, number, wanted);
+            let is_its = self.senders[number as usize].group.contains(&(place as u8));
+            let share = if is_its { self.share_of(now, place, number, wanted) } else { 0 };
             self.flows[number].offer(share);
         }
         self.waiting = waiting;
@@ -423,7 +523,7 @@ impl BondedChannels {
         });
         let before = members[place].map.asking.len();
         members[place].map.hold_contention(now, flows, recorder);
-        self.ask_group(now, place, before);
+        self.ask(now, place, before);
     }
 
     /// Packets and bytes on the channels and before them.
@@ -454,8 +554,10 @@ impl BondedChannels {
 
     /// Counters of each channel up to `now`.
     pub(crate) fn used(&self, now: Time) -> Vec<ChannelUse> {
-        let of = |(member, given_up): (&Member, &u64)| ChannelUse {
+        let ranging = |place: usize| self.ranging.as_ref().map(|ranging| ranging.used[place]);
+        let of = |(place, (member, given_up)): (usize, (&Member, &u64))| ChannelUse {
             name: format!("upstream {}", member.name),
+            ranging: ranging(place),
             segments: Some(SegmentUse {
                 sent: member.segments,
                 lost: member.lost,
@@ -463,7 +565,7 @@ impl BondedChannels {
             }),
             ..member.map.used(now)
         };
-        self.members.iter().zip(&self.resequencer.given_up).map(of).collect()
+        self.members.iter().zip(&self.resequencer.given_up).enumerate().map(of).collect()
     }
 
     /// A warning if too many requests collide on a channel.
@@ -510,13 +612,19 @@ impl Member {
         map.timing = map.timing.later_by(Time::from_secs_f64(own.map_offset_ms / 1e3));
         (map.hears, map.lead) = map.timing.hearing(extra);
         let bytes_per_s = map.greatest_mbps() * 1e6 / 8.0;
+        let frames =
+            map.framing.frame().map_or(1, |of| map.framing.map_interval().ps() / of.time.ps());
+        let ranging_minislots = spec.phy.ranging_minislots(map.framing.minislots() / frames);
         Self {
             name: name.to_owned(),
             map,
             extra,
             noise: NoiseSource::of_channel(&own.noise, draw("noise")),
             outages: Outages::new(&own.outages),
+            signal_losses: Outages::new(&own.signal_losses),
+            lost_times: Outages::new(own.outages.iter().chain(&own.signal_losses)),
             was_out: false,
+            ranging_minislots,
             bytes_per_s,
             free: 1.0,
             segments: 0,
@@ -529,10 +637,23 @@ impl Member {
         self.map.timing.received_at(self.map.framing.received_at(now))
     }
 
+    /// What a ranging request of 34 B meets now.
+    fn signal(&mut self, now: Time) -> Signal {
+        if self.outages.at(now) {
+            return Signal::NoMaps(self.outages.after(now));
+        }
+        let byte = Time::from_secs_f64(1.0 / self.bytes_per_s);
+        match self.intact(now, now + byte.times(34), byte) {
+            u64::MAX => Signal::Heard,
+            _ => Signal::Unheard,
+        }
+    }
+
     /// How many bytes of a segment are received: errors take what comes behind them, since it says where packets begin, and
     /// all of it if its header is hit, or if the channel is lost meanwhile.
     fn intact(&mut self, from: Time, until: Time, byte: Time) -> u64 {
-        if !self.outages.is_empty() && (self.outages.at(from) || self.outages.next(from) < until) {
+        let lost = &self.lost_times;
+        if !lost.is_empty() && (lost.at(from) || lost.next(from) < until) {
             return 0;
         }
         self.noise.as_mut().map_or(u64::MAX, |noise| noise.intact(from, until, byte))

@@ -415,6 +415,7 @@ impl BondedCmts {
                 lost: member.lost,
                 given_up: *given_up,
             }),
+            ranging: None,
             used: (member.busy.secs_f64(), now.secs_f64()),
             requests: None,
         };

@@ -30,7 +30,7 @@ struct Contender {
 pub(crate) enum Outcome {
     /// The CMTS heard it.
     Heard,
-    /// Another request was sent in the same opportunity.
+    /// Another request was sent in the same opportunity, or the channel is not received.
     Collided,
     /// It failed so often that the modem gives up.
     GivenUp,
@@ -56,6 +56,8 @@ pub(crate) struct Contention {
     maps: u64,
     /// Of the current MAP, by turn.
     ended: Vec<(u64, u32, Outcome)>,
+    /// Is the channel received? If it is not, a modem that is alone learns no more than that nobody has heard it.
+    pub is_heard: bool,
     rng: Rng,
 }
 
@@ -72,6 +74,7 @@ impl Contention {
             opportunities: 0,
             maps: 0,
             ended: Vec::new(),
+            is_heard: true,
             rng: Rng::named(seed, "upstream channel back-off"),
         }
     }
@@ -153,7 +156,9 @@ impl Contention {
             while let Some((_, turn, flow)) = self.next_request(opportunity + 1) {
                 self.ended.push((turn, flow, Outcome::Collided));
             }
-            if let [(.., outcome)] = &mut self.ended[first..] {
+            if self.is_heard
+                && let [(.., outcome)] = &mut self.ended[first..]
+            {
                 *outcome = Outcome::Heard;
                 heard += 1;
                 self.leave(flow);

@@ -19,7 +19,7 @@ pub(super) struct HeadOfLine {
     /// What one waits for for which nothing has been requested.
     first: Part,
     /// When its modem is silent.
-    silent: Outages,
+    pub silent: Outages,
 }
 
 impl HeadOfLine {

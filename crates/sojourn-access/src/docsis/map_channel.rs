@@ -13,7 +13,7 @@
 //! Unsolicited grants and polls come at their own times (unsolicited.rs), and the others in what they
 //! leave of the interval (map_layout.rs). A channel that has any skips no MAP.
 //!
-//! Left out: ranging and station maintenance. A fixed request region takes its minislots from the
+//! Modems that range take minislots (ranging.rs), half of a MAP at most. A fixed request region takes its minislots from the
 //! start of the interval, also where modems request later.
 
 use std::collections::VecDeque;
@@ -103,6 +103,8 @@ pub(super) struct MapChannel {
     /// Unsolicited grants and polls, with the numbers of their flows.
     unsolicited: Vec<(u32, Unsolicited)>,
     layout: MapLayout,
+    /// Minislots of ranging that the next MAPs give.
+    maintenance: u64,
     rng: Rng,
 
     /// Flows with requests, and the first MAP that can grant them, or when the CMTS has heard them.
@@ -146,6 +148,7 @@ impl MapChannel {
             contention: Contention::new(seed),
             unsolicited: Vec::new(),
             layout: MapLayout::new(spec.request_minislots.into()),
+            maintenance: 0,
             rng: Rng::named(seed, "upstream channel"),
             asking: VecDeque::new(),
             outcomes: Vec::new(),
@@ -324,7 +327,8 @@ impl MapChannel {
                 .map(|(number, unsolicited)| (flows[*number].profile, unsolicited));
             self.layout.fill(now, &self.framing, sources);
         }
-        let granted = self.grant_requests(now, flows, recorder);
+        let ranging = self.take_maintenance();
+        let granted = ranging + self.grant_requests(now, ranging, flows, recorder);
         self.counters.granted_minislots += granted;
         let idle = self.framing.minislots().saturating_sub(granted + self.layout.taken());
         self.region = self.request_region.open(idle);
@@ -338,10 +342,27 @@ impl MapChannel {
         self.burst_next = self.grants.front().map_or(Time::NEVER, |first| first.start);
     }
 
-    /// Places what is granted of requests. Returns its minislots.
+    /// A modem ranges now. The next MAP gives its minislots; on an idle channel nobody lacks them.
+    pub(super) fn maintain(&mut self, minislots: u64) {
+        if self.next_map == Time::NEVER {
+            self.counters.granted_minislots += minislots;
+        } else {
+            self.maintenance += minislots;
+        }
+    }
+
+    /// The minislots of this MAP that ranging takes.
+    fn take_maintenance(&mut self) -> u64 {
+        let taken = self.maintenance.min(self.framing.minislots() / 2);
+        self.maintenance -= taken;
+        taken
+    }
+
+    /// Places what is granted of requests, behind `ranging` minislots. Returns its minislots.
     fn grant_requests(
         &mut self,
         now: Time,
+        ranging: u64,
         flows: &mut ChannelFlows,
         recorder: &mut Recorder,
     ) -> u64 {
@@ -354,8 +375,8 @@ impl MapChannel {
         let all = framing.minislots();
         let split = framing.minislots_for(0, 1) * layout.runs();
         let kept = self.request_region.kept(all);
-        let minislots = all.saturating_sub(kept + layout.taken() + split); // none, if requests take all
-        let mut place = if self.request_region.adapts() { 0 } else { kept };
+        let minislots = all.saturating_sub(kept + ranging + layout.taken() + split); // none, if requests take all
+        let mut place = ranging + if self.request_region.adapts() { 0 } else { kept };
         if from == GrantPlace::Uniform {
             let latest = now + framing.map_interval();
             let free = minislots - scheduler.most(latest, minislots, framing, flows);
@@ -478,6 +499,7 @@ impl MapChannel {
         ChannelUse {
             name: "upstream".to_owned(),
             segments: None,
+            ranging: None,
             used: (granted_minislots as f64, self.minislots_until(now)),
             requests: Some(RequestUse {
                 granted_minislots,

@@ -27,6 +27,8 @@ pub(crate) mod parameters;
 pub(crate) mod plant;
 pub(crate) mod proactive_grants;
 pub(crate) mod probe;
+mod ranging;
+mod ranging_parameters;
 pub(crate) mod regularity;
 pub(crate) mod request_grant;
 mod request_region;

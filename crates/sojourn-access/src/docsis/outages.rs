@@ -121,6 +121,18 @@ impl Outages {
         self.0.is_empty()
     }
 
+    /// One begins now that has no end yet.
+    pub(super) fn begin(&mut self, now: Time) {
+        self.0.push(Times { from: now, length: Time::NEVER, every: Time::NEVER });
+    }
+
+    /// The one that began last ends.
+    pub(super) fn end(&mut self, now: Time) {
+        if let Some(times) = self.0.last_mut().filter(|times| times.length == Time::NEVER) {
+            times.length = now - times.from;
+        }
+    }
+
     /// When the next one begins after `at`.
     pub(crate) fn next(&self, at: Time) -> Time {
         self.0.iter().map(|times| times.next(at)).min().unwrap_or(Time::NEVER)
@@ -193,6 +205,25 @@ mod tests {
         assert_eq!(
             [once, often, endless].map(|outage| outage.check().is_ok()),
             [true, true, false]
+        );
+    }
+
+    /// One that begins at 4 s has no end until it is known: 6 s.
+    #[test]
+    fn an_outage_may_end_when_it_will() {
+        let mut outages = Outages::default();
+        let s = Time::from_s;
+        outages.end(s(3));
+        outages.begin(s(4));
+        assert_eq!(
+            (outages.at(s(3)), outages.at(s(99)), outages.after(s(5))),
+            (false, true, Time::NEVER)
+        );
+        assert_eq!(outages.within(s(1), s(9)), s(5));
+        outages.end(s(6));
+        assert_eq!(
+            (outages.at(s(6)), outages.after(s(5)), outages.within(s(1), s(9))),
+            (false, s(6), s(2))
         );
     }
 

@@ -12,6 +12,7 @@ use std::ops::Add as _;
 
 use super::grant_split::{Shares, split};
 use super::head_of_line::HeadOfLine;
+use super::outages::Outages;
 use super::probe::Probe;
 use sojourn_engine::count::Count;
 use sojourn_engine::packet::Packet;
@@ -109,6 +110,8 @@ struct Part {
     at_cmts: u64,
     /// Requested bytes that the next MAP cannot grant.
     under_way: u64,
+    /// Those of them that the CMTS will not hear.
+    unheard: u64,
     /// Granted on a shared channel in grants that have not begun.
     ahead: u64,
     /// Granted and not yet used.
@@ -122,8 +125,8 @@ struct Part {
 impl Part {
     /// Nothing waiting, requested or granted.
     fn new(head: HeadOfLine) -> Self {
-        let [at_cmts, under_way, ahead, granted, proactive] = [0; 5];
-        Self { at_cmts, under_way, ahead, granted, proactive, fragment: None, head }
+        let [at_cmts, under_way, unheard, ahead, granted, proactive] = [0; 6];
+        Self { at_cmts, under_way, unheard, ahead, granted, proactive, fragment: None, head }
     }
 
     /// A packet is taken from the queue, where it was until now.
@@ -193,6 +196,8 @@ struct Request {
     /// The first MAP that can grant it.
     granted_from: Time,
     bytes: Shares,
+    /// Will the CMTS not hear it? The modem learns that when it could be granted.
+    is_lost: bool,
 }
 
 /// The sending side of a service flow.
@@ -405,6 +410,22 @@ impl RequestGrant {
         self.request_shares(Shares { low: 0, classic: bytes }, granted_from);
     }
 
+    /// The CMTS does not hear the last request.
+    pub(super) fn lose_request(&mut self, now: Time) {
+        let Some(last) = self.under_way.back_mut() else { return };
+        last.is_lost = true;
+        self.low.unheard += last.bytes.low;
+        self.classic.unheard += last.bytes.classic;
+        self.has_collided = true;
+        self.turn(now);
+    }
+
+    /// From now on its modem is silent, or no longer.
+    pub(super) fn silence(&mut self, change: impl Fn(&mut Outages)) {
+        change(&mut self.low.head.silent);
+        change(&mut self.classic.head.silent);
+    }
+
     /// How `bytes` are divided between what both flows of an aggregate want.
     pub(super) fn shares(&self, bytes: u64, wanted: Shares) -> Shares {
         split(bytes, wanted, 0, self.aggregate.as_ref().map_or(0.0, |of| of.weight))
@@ -413,7 +434,7 @@ impl RequestGrant {
     /// Requests for both flows of an aggregate.
     #[inline]
     pub(super) fn request_shares(&mut self, bytes: Shares, granted_from: Time) {
-        self.under_way.push_back(Request { granted_from, bytes });
+        self.under_way.push_back(Request { granted_from, bytes, is_lost: false });
         self.low.under_way += bytes.low;
         self.classic.under_way += bytes.classic;
         self.counters.requests += 1;
@@ -426,9 +447,14 @@ impl RequestGrant {
         {
             let Shares { low, classic } = request.bytes;
             self.low.under_way -= low;
-            self.low.at_cmts += low;
             self.classic.under_way -= classic;
-            self.classic.at_cmts += classic;
+            if request.is_lost {
+                self.low.unheard -= low;
+                self.classic.unheard -= classic;
+            } else {
+                self.low.at_cmts += low;
+                self.classic.at_cmts += classic;
+            }
         }
     }
 
@@ -437,6 +463,7 @@ impl RequestGrant {
         let under_way = self.under_way.iter();
         under_way
             .take_while(|request| request.granted_from <= until)
+            .filter(|request| !request.is_lost)
             .for_each(|request| each(request.granted_from, request.bytes.total()));
         self.requests_arrive(until);
     }
@@ -748,7 +775,7 @@ impl RequestGrant {
         let turn = |part: &mut Part| {
             let waits_for = if self.lacks_tokens {
                 DelayPart::Shaping
-            } else if part.requested() > 0 || self.is_granted_ahead {
+            } else if part.requested() > part.unheard || self.is_granted_ahead {
                 let is_deferred = self.is_deferred && part.granted + part.ahead == 0;
                 if is_deferred { DelayPart::Shaping } else { DelayPart::GrantWait }
             } else if self.is_withheld {

@@ -214,6 +214,12 @@ impl ServiceFlowMac {
         request > 0
     }
 
+    /// From now on its modem is silent, or no longer.
+    pub(super) fn silence(&mut self, change: impl Fn(&mut Outages)) {
+        change(&mut self.silent);
+        self.flow.silence(change);
+    }
+
     /// Requests what waits when the CMTS polls its modem. Returns whether anything does.
     pub(super) fn answer_poll(
         &mut self,

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::bonding::bonded_channel;
 use super::impairments::Noise;
 use super::outages::Outage;
+use super::ranging_parameters::RangingSpec;
 
 /// The upstream channel shared by all homes whose modem is of kind `shared_channel`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -71,6 +72,11 @@ pub struct UpstreamChannel {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub resequencing_ms: Option<f64>,
+    /// With `bonded`: ranging of modems on its channels. A modem then gives a channel up when its ranging requests have no answer
+    /// (`signal_losses`, `noise`) or there are no opportunities (`outages`), goes on with the others, and takes it back when it has
+    /// ranged again. Default: none, so that modems learn of outages at once, and of `signal_losses` never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ranging: Option<RangingSpec>,
 }
 
 impl Default for UpstreamChannel {
@@ -90,6 +96,7 @@ impl Default for UpstreamChannel {
             phy: Phy::default(),
             bonded: BTreeMap::new(),
             resequencing_ms: None,
+            ranging: None,
         }
     }
 }
@@ -123,6 +130,11 @@ bonded_channel! {
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schemars(range(min = 0.0, max = 1_000_000.0))]
         pub map_advance_us: Option<f64>,
+        /// Times in which the CMTS receives nothing on this channel, while it goes on making MAPs: ingress, or a broken
+        /// amplifier. Requests and segments on it are lost. Modems that range give the channel up; without
+        /// `upstream_channel.ranging` they go on sending. Default: none.
+        #[schemars(extend("maxItems" = 100))]
+        pub signal_losses: Vec<Outage>,
     }
 }
 
@@ -167,6 +179,19 @@ impl Phy {
         match self.clone() {
             Self::ScQam(phy) => Self::ScQam(ScQam { symbol_bits: bits as u32, ..phy }),
             Self::Ofdma(phy) => Self::Ofdma(Ofdma { subcarrier_bits: bits, ..phy }),
+        }
+    }
+}
+
+impl Phy {
+    /// Minislots of a modem's ranging opportunity. On a single carrier a burst of Cisco's default profile: QPSK, a preamble of 128
+    /// bits, a codeword of 34 B with 10 B of parity, and 48 symbols of guard time. With OFDMA a probe: one symbol of all subcarriers
+    /// (MULPI §7.4, from memory: not checked).
+    pub(super) fn ranging_minislots(&self, minislots_in_frame: u64) -> u64 {
+        const STATION_SYMBOLS: u32 = 128 / 2 + (34 + 10) * 8 / 2 + 48;
+        match self {
+            Self::ScQam(phy) => STATION_SYMBOLS.div_ceil(phy.minislot_symbols).into(),
+            Self::Ofdma(phy) => minislots_in_frame.div_ceil(phy.frame_symbols.into()),
         }
     }
 }

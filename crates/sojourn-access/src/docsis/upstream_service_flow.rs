@@ -617,6 +617,20 @@ mod tests {
         assert_eq!(flow.next_piece(MS(8), &mut recorder), Some(1010));
     }
 
+    /// A request that nobody hears is one until it could be granted, at 6 ms; then the modem contends again.
+    #[test]
+    fn a_request_that_nobody_hears_is_made_again() {
+        let mut flow = waiting("", 2);
+        assert!(flow.mac.request(By::Ungranted, MS(2), &documents(), &mut Recorder::default()));
+        flow.mac.flow.lose_request(MS(2));
+        assert!(!flow.requests_arrive(MS(5)) && flow.mac.flow.requested() == 2020);
+        assert!(!flow.wants_to_contend());
+        assert!(!flow.requests_arrive(MS(6)) && flow.mac.flow.requested() == 0);
+        assert!(flow.wants_to_contend());
+        assert!(flow.mac.request(By::Ungranted, MS(6), &documents(), &mut Recorder::default()));
+        assert!(flow.requests_arrive(MS(10)) && flow.known_request() == 2020);
+    }
+
     /// By the specification a modem requests again before it is granted.
     #[test]
     fn the_timing_says_whether_a_flow_waits_for_its_grants() {

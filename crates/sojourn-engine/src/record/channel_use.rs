@@ -11,6 +11,32 @@ pub struct ChannelUse {
     pub used: (f64, f64),
     /// Requests and grants upstream.
     pub requests: Option<RequestUse>,
+    /// Ranging, where modems do.
+    pub ranging: Option<RangingUse>,
+}
+
+/// Ranging on a channel.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RangingUse {
+    /// Ranging requests that modems sent.
+    pub requests: u64,
+    /// Those without an answer.
+    pub t3_timeouts: u64,
+    /// Times that a modem gave the channel up since there was no answer too often.
+    pub t3_exceeded: u64,
+    /// Times that a modem did since there was no opportunity.
+    pub t4_timeouts: u64,
+}
+
+impl RangingUse {
+    fn since(self, earlier: Self) -> Self {
+        Self {
+            requests: self.requests - earlier.requests,
+            t3_timeouts: self.t3_timeouts - earlier.t3_timeouts,
+            t3_exceeded: self.t3_exceeded - earlier.t3_exceeded,
+            t4_timeouts: self.t4_timeouts - earlier.t4_timeouts,
+        }
+    }
 }
 
 /// Requests on a channel, and what it granted.
@@ -63,11 +89,13 @@ impl ChannelUse {
     pub fn since(self, earlier: &Self) -> Self {
         let segments = self.segments.zip(earlier.segments);
         let requests = self.requests.zip(earlier.requests);
+        let ranging = self.ranging.zip(earlier.ranging);
         Self {
             name: self.name,
             segments: segments.map(|(now, earlier)| now.since(earlier)),
             used: (self.used.0 - earlier.used.0, self.used.1 - earlier.used.1),
             requests: requests.map(|(now, earlier)| now.since(earlier)),
+            ranging: ranging.map(|(now, earlier)| now.since(earlier)),
         }
     }
 }

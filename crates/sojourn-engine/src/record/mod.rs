@@ -19,7 +19,7 @@ pub(crate) mod service_flows;
 pub(crate) mod time_mean;
 pub(crate) mod trace;
 
-pub use channel_use::{ChannelUse, RequestUse, SegmentUse};
+pub use channel_use::{ChannelUse, RangingUse, RequestUse, SegmentUse};
 pub use definition::Definition;
 pub use delay_parts::{Delay, DelayBook, Legs, PARTS, Part, PartSums, Place, Stay};
 pub use lapses::{Lapses, Rest};

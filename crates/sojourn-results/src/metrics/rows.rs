@@ -427,6 +427,14 @@ rows! {
         /// Those for which the CMTS, downstream the modem, did not wait any longer: lost ones, and ones that came later
         /// than resequencing_ms after a following one.
         given_up_segments: Option<u64>, in "segments";
+        /// Ranging requests that modems sent; null without upstream_channel.ranging.
+        ranging_requests: Option<u64>, in "requests";
+        /// Those without an answer within T3.
+        t3_timeouts: Option<u64>, in "requests";
+        /// Times that a modem gave the channel up since it had no answer too often (T3 retries exceeded).
+        t3_exceeded: Option<u64>, in "times";
+        /// Times that a modem gave the channel up since it had no ranging opportunity within T4.
+        t4_timeouts: Option<u64>, in "times";
     }
 }
 

@@ -42,7 +42,7 @@ fn usual(key: &str, choices: &mut Choices) -> Option<Value> {
             _ => Value::Null,
         }),
         "file" | "digest" | "source" | "destination" => Some(Value::Null),
-        "bonded" | "bonding_group" | "resequencing_ms" => Some(Value::Null), // drawn together
+        "bonded" | "bonding_group" | "resequencing_ms" | "ranging" => Some(Value::Null), // drawn together
         _ => None,
     };
     if named.is_some() {
@@ -187,6 +187,9 @@ fn bond(root: &mut Map<String, Value>, drawer: &mut Drawer) {
     if drawer.choices.below(2) == 0 {
         table["resequencing_ms"] = json!(between(0.0, 20.0, &mut drawer.choices));
     }
+    if drawer.choices.below(2) == 0 {
+        table["ranging"] = ranging(&mut drawer.choices);
+    }
     root.insert("upstream_channel".to_owned(), table);
     root.insert("cable".to_owned(), json!({ "timing": { "kind": "specification" } }));
     root.remove("access");
@@ -198,6 +201,21 @@ fn bond(root: &mut Map<String, Value>, drawer: &mut Drawer) {
     if drawer.choices.below(2) == 0 {
         upstream.insert("bonding_group".to_owned(), json!(["a", "b", "c"]));
     }
+}
+
+/// Ranging so often that modems lose channels and take them back.
+fn ranging(choices: &mut Choices) -> Value {
+    let interval_s = between(0.01, 0.5, choices);
+    let t3_ms = between(0.1, 30.0, choices);
+    let retry_interval_s = t3_ms / 1e3 * between(1.01, 5.0, choices) + 0.001;
+    json!({
+        "interval_s": interval_s,
+        "t3_ms": t3_ms,
+        "t4_s": interval_s.max(retry_interval_s) * between(1.1, 4.0, choices),
+        "retries": 1 + choices.below(5),
+        "retry_interval_s": retry_interval_s,
+        "registration_s": between(0.01, 0.5, choices),
+    })
 }
 
 /// Modems that receive on channels of a table, all of them or some.

@@ -135,9 +135,10 @@ fn homes_of(scenario: &Scenario, entry: &Entry) -> f64 {
 /// A server that nobody uses, a home in which nothing happens and an entry that begins after the end change
 /// no result of the others.
 pub fn unused_parts(keys: &Value, scenario: &Scenario) {
-    // A home with unsolicited grants takes of the channel though nothing happens in it.
+    // A home with unsolicited grants, or that ranges, takes of the channel though nothing happens in it.
     let text = keys["upstream"].to_string();
-    if ["ugs", "polling", "proactive"].iter().any(|service| text.contains(service)) {
+    let ranges = keys["upstream_channel"].get("ranging").is_some();
+    if ranges || ["ugs", "polling", "proactive"].iter().any(|service| text.contains(service)) {
         return;
     }
     let mut more = keys.clone();

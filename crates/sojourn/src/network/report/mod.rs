@@ -283,6 +283,10 @@ fn channel_row(used: &ChannelUse) -> ChannelRow {
         segments: used.segments.map(|of| of.sent),
         lost_segments: used.segments.map(|of| of.lost),
         given_up_segments: used.segments.map(|of| of.given_up),
+        ranging_requests: used.ranging.map(|of| of.requests),
+        t3_timeouts: used.ranging.map(|of| of.t3_timeouts),
+        t3_exceeded: used.ranging.map(|of| of.t3_exceeded),
+        t4_timeouts: used.ranging.map(|of| of.t4_timeouts),
     }
 }
 

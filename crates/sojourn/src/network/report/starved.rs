@@ -46,6 +46,16 @@ pub(super) fn warnings(scenario: &Scenario) -> Vec<Warning> {
         let what = "the channel carries nothing";
         warnings.extend(silent(&format!("{path}.outages"), outages, end, what));
     }
+    for (name, own) in &scenario.upstream_channel.bonded {
+        let path = words::join("upstream_channel.bonded", name);
+        let key = format!("{path}.signal_losses");
+        warnings.extend(silent(
+            &key,
+            &own.signal_losses,
+            end,
+            "nothing is received on the channel",
+        ));
+    }
     for group in scenario.groups() {
         for warning in of_group(scenario, &group).into_iter().map(|one| group.own(one)) {
             if !warnings.contains(&warning) {
