@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,10 +15,10 @@ from sojourn.fit import proof
 from sojourn.fit.answer import not_of_log, sentences
 from sojourn.fit.features import thinned
 from sojourn.fit.fitted import MANAGED, Fit, fit_log
-from sojourn.fit.grid import Grid, _polished, found_grid
+from sojourn.fit.grid import Grid, _polished, _strength, _undecided, found_grid
 from sojourn.fit.learn import learned
 from sojourn.fit.limits import LEAST_BEGIN, begin
-from sojourn.fit.loaded import Queue, queue_of
+from sojourn.fit.loaded import Queue, queue_of, rises_of_another_log
 from sojourn.fit.log import Log, Probes
 from sojourn.fit.model import Stream, scenario, simulated
 from sojourn.fit.nearest import IDLE, streams_of
@@ -26,7 +27,7 @@ from sojourn.fit.read import UNTIMED, read
 from sojourn.fit.repair import repaired
 from sojourn.fit.table import STREAMS, row, stored
 from sojourn.fit.table import log_of as log_of_line
-from sojourn.fit.trials import OUTSIDE
+from sojourn.fit.trials import OUTSIDE, Trial, _probes
 from sojourn.fit.trials import inside as inside_trial
 from stores import Inside
 
@@ -96,6 +97,21 @@ def test_periods_that_minutes_do_not_distinguish_are_undecided() -> None:
     three = [steady(3000, seed, interval) for seed, interval in enumerate((41.0, 67.0, 97.0))]
     sure = found_grid(Log("made", three))
     assert sure.period_ms == pytest.approx(5.04, rel=1e-5) and not sure.aliases_ms
+
+
+def test_a_period_that_minutes_exclude_is_no_alias() -> None:
+    """A hundredth more or less than 41 ms tells 5.04 ms from 1 / (1/5.04 + k/41)."""
+    log = log_of(made(3000, period=5.04, interval=41.0, deviation=0.03))
+    near = [1 / (1 / 5.04 + k / 41) for k in range(-3, 4)]
+    assert _undecided([log.sent_ms], [log.arrival_ms], near) == [pytest.approx(5.04)]
+
+
+def test_parts_of_a_log_have_no_more_concentration_by_chance_than_the_whole() -> None:
+    """Chance gives n points of a part a sum of n^0.5, and N points in all an R of N^-0.5."""
+    for parts in (1, 2, 5):
+        counts = np.full(parts, 400)
+        powers = np.array([sum(counts), sum(counts**2)], float)
+        assert _strength(powers, counts) == pytest.approx([sum(counts) ** -0.5, 1], rel=2e-3)
 
 
 def test_no_interval_is_narrower_than_clocks_allow() -> None:
@@ -327,6 +343,17 @@ def test_what_can_be_mended_is_with_a_sentence(
     assert repaired(log_of(whole)).notes == []
 
 
+@pytest.mark.parametrize(("count", "is_mended"), [(200, True), (199, False)])
+def test_a_step_shows_in_a_stream_of_two_hundred_probes(count: int, is_mended: bool) -> None:
+    """A step is one between means of fifty, and one that lasts."""
+    whole = [made(count, seed=seed) for seed in range(6)]
+    late = np.where(np.arange(count) >= 100, 40.0, 0.0)
+    logs = [replace(p, up_ms=p.up_ms + late, down_ms=p.down_ms - late) for p in whole]
+    log = repaired(Log("made", logs))
+    steps = [note for note in log.notes if "a clock was set 1 times" in note]
+    assert len(steps) == (6 if is_mended else 0)
+
+
 def set_back(p: Probes) -> Probes:
     return Probes(p.name, p.sent_ms - np.where(np.arange(len(p)) > 1300, 3333.0, 0), p.up_ms)
 
@@ -407,6 +434,37 @@ def test_a_line_outside_gets_no_value_that_is_wrong(kind: str) -> None:
     has_idle = set(IDLE) & set(found.estimates)
     assert has_idle == (set(IDLE) if kind == "CAKE in the router" else set())
     assert bool(found.estimates) == (kind not in ("fibre", "Ethernet"))
+
+
+@pytest.mark.parametrize("true_ms", [4.5, 5.0, 6.1])
+def test_of_periods_left_undecided_the_right_one_counts(
+    true_ms: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its values and the buffer, which is that of all."""
+    buffer = {"buffer_ms": Estimate(90, 80, 100)}
+    likeliest, *others = [
+        {"grid_ms": Estimate(period, period - 0.1, period + 0.1), "load": Estimate(load, 0, 1)}
+        for period, load in ((5.0, 0.1), (4.5, 0.2), (6.0, 0.3))
+    ]
+    known = SimpleNamespace(estimates=likeliest | buffer, others=dict(enumerate(others)))
+    monkeypatch.setattr(proof, "fit_log", lambda *_, **__: known)
+    found = proof.fitted(Trial(log_of(made()), [{"grid_ms": true_ms}], 0.0))
+    right = min([likeliest, *others], key=lambda one: abs(one["grid_ms"].value - true_ms))
+    assert found.estimates == right | buffer
+
+
+def test_the_proof_draws_what_its_page_says() -> None:
+    """2 to 30 minutes; steady probes of whole ms in one stream or three, or uneven ones."""
+    drawn = [_probes(np.random.default_rng(seed)) for seed in range(3000)]
+    lengths = [length_s for length_s, _ in drawn]
+    assert 120 <= min(lengths) < 121 and 1780 < max(lengths) < 1800
+    uneven = [one for _, (one, *_) in drawn if one.deviation_percent]
+    intervals = [one.interval_ms for one in uneven]
+    assert 30 <= min(intervals) < 30.5 and 79.5 < max(intervals) <= 80
+    assert {one.deviation_percent for one in uneven} == {50}
+    steady = [streams for _, streams in drawn if not streams[0].deviation_percent]
+    assert {len(streams) for streams in steady} == {1, 3}
+    assert all(float(one.interval_ms).is_integer() for streams in steady for one in streams)
 
 
 def test_a_value_is_wrong_by_more_than_its_interval_explains() -> None:
@@ -658,6 +716,19 @@ def test_jitter_in_half_of_a_log_is_no_drift(light: Log) -> None:
         assert fit_log(mended, search=False).outside
 
 
+def test_grants_begin_as_sharply_when_clocks_have_moved() -> None:
+    """A third begins with grants, ten minutes are twenty parts, and after five half a ms is off."""
+    random = np.random.default_rng(1)
+    sent = 50.1 * np.arange(12_000)
+    places = np.where(random.random(len(sent)) < 1 / 3, 0.2, random.uniform(0.2, 2, len(sent)))
+    off = np.where(np.arange(len(sent)) // 3000 % 2, 0.5, 0.0)
+    sharp, moved = (
+        begin(log_of(Probes("", sent, np.ceil(sent / 2) * 2 + places + late - sent)), 2.0)
+        for late in (0.0, off)
+    )
+    assert moved == pytest.approx(sharp, rel=1e-3) and sharp > 4
+
+
 def test_subframes_of_a_mobile_network_are_no_grants() -> None:
     """Devices ask each 5 ms and are sent for in whole ms, a tenth again after 8 ms."""
     random = np.random.default_rng(1)
@@ -703,6 +774,25 @@ def test_the_period_is_by_the_clock_of_who_received() -> None:
     assert estimate.value == pytest.approx(2.5 * (1 + 50e-6), rel=2e-6)
 
 
+def test_parts_of_a_log_have_each_probe_once_in_streams_of_two_or_more() -> None:
+    streams = [Probes(f"{n}", 500.0 * np.arange(n), np.arange(n)) for n in (5, 9)]
+    log = Log("", streams)
+    for middle_s in (0.5, 1.0, 1.2, 2.0, 4.0):
+        parts = [log.between(0, middle_s), log.between(middle_s, 9)]
+        for stream in streams:
+            early = int(np.sum(stream.sent_ms < 1e3 * middle_s))
+            counts = [len(s) for part in parts for s in part.streams if s.name == stream.name]
+            assert counts == [n for n in (early, len(stream) - early) if n >= 2]
+
+
+def test_the_answer_says_how_long_one_packet_in_a_hundred_takes() -> None:
+    """Of 1 to 1001 ms the median is 501, and one in a hundred is 991 or more."""
+    delays = np.random.default_rng(1).permutation(np.arange(1.0, 1002))
+    log = replace(log_of(Probes("made", 50.0 * np.arange(1001), delays)), notes=[UNTIMED])
+    said = " ".join(sentences(fit_log(log, search=False)))
+    assert "one packet in a hundred takes 490 ms longer than the median" in said
+
+
 def test_what_is_idle_before_a_load_has_to_be_enough() -> None:
     log = replace(log_of(made(2000)), loaded_s=(10.0, 100.0), up_mbps=5.0)
     found = fit_log(log, search=False)
@@ -730,6 +820,16 @@ def test_a_log_without_an_upload_is_none_of_an_upload() -> None:
     assert fit_log(log_of(idle), managed, search=False).queue is Queue.SHORT
 
 
+@pytest.mark.parametrize(("length_s", "settling_s"), [(6, 3), (16, 8), (40, 8)])
+def test_an_upload_counts_once_its_queue_is_full(length_s: float, settling_s: float) -> None:
+    """Eight seconds are enough, and of a shorter upload than twice that the later half counts."""
+    idle, other = made(), made(seed=2)
+    full = np.where(other.sent_ms > (30 + settling_s) * 1e3, 100.0, 50.0)
+    busy = replace(busy_of(other, full), loaded_s=(30.0, 30.0 + length_s))
+    rises = rises_of_another_log(busy, log_of(idle))
+    assert rises.min() > 75 and len(rises) == pytest.approx((length_s - settling_s) * 20, rel=0.1)
+
+
 def test_what_is_before_and_after_an_upload_is_not_in_its_mean() -> None:
     idle, other = made(), made(seed=2)
     runs = (other.sent_ms > 30e3) & (other.sent_ms < 60e3)
@@ -753,10 +853,10 @@ def test_no_grid_is_claimed_that_is_finer_than_the_times(tmp_path: Path) -> None
     rounded, text = found(1.37, 1.0)
     assert rounded.grid is None or rounded.grid.period_ms > 2
     assert "exact to 1 ms only, so periods below 2 ms" in text and not rounded.estimates
-    coarse, text = found(5.04, 10.0)
-    assert (
-        coarse.grid is None and "Grid: not known. The log's times are exact to 10 ms only" in text
-    )
+    for step in (5.0, 10.0):
+        coarse, text = found(5.04, step)
+        said = f"Grid: not known. The log's times are exact to {step:g} ms only"
+        assert coarse.grid is None and said in text
     whole, text = found(5.04, 1.0)
     assert whole.grid is not None and whole.grid.period_ms == pytest.approx(5.04, rel=1e-3)
 
