@@ -288,6 +288,9 @@ def test_several_scenarios_side_by_side(alone: Path) -> None:
     assert both["home: CoDel"].meta == sojourn.run(HOME, duration_s=1)["CoDel"].meta
     with pytest.raises(KeyError, match="the scenario has no variants"):
         sojourn.run(alone, duration_s=1)["CoDel"]
+    table = tomllib.loads(alone.read_text())
+    unnamed = [{**table, "duration_s": length_s} for length_s in (0.1, 0.2, 0.3)]
+    assert list(sojourn.compare(*unnamed))[:3] == ["scenario", "scenario (2)", "scenario (3)"]
 
 
 USE = """

@@ -12,6 +12,7 @@ import pytest
 import sojourn
 from conftest import HOME, SHORT_S, VARIANTS, Cli, started
 from sojourn.cli.programs import split
+from sojourn.runs.scenario_keys import reference
 from stores import Inside
 
 
@@ -145,6 +146,15 @@ def test_schema_of_a_part(cli: Cli, tmp_path: Path) -> None:
     out = tmp_path / "scenario.schema.json"
     assert cli("schema", "--out", out).returncode == 0
     assert out.read_text() == cli("schema").stdout
+
+
+@pytest.mark.parametrize(("path", "deep"), [("dialect", 4), ("tcp", 6)])
+def test_the_words_of_a_key_stand_deeper_than_its_text(path: str, deep: int) -> None:
+    text = reference(path, 60)
+    assert f"\n{deep * ' '}Text." in text
+    for word in ("rfc", "ns2", "linux"):
+        assert f"\n{(deep + 2) * ' '}{word}: " in text
+    assert max(map(len, text.splitlines())) <= 60
 
 
 def test_version(cli: Cli) -> None:

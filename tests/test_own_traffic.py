@@ -38,9 +38,13 @@ def of_call(result: sojourn.Result, *columns: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("way", ["up", "down"])
-@pytest.mark.parametrize("rate_mbps", [0.4, 6])
-def test_a_call_of_ones_own_is_the_built_in_one(way: str, rate_mbps: float) -> None:
-    """Without random times and sizes, which come from another generator."""
+@pytest.mark.parametrize("frame_bytes", [2493, 25_000])
+def test_a_call_of_ones_own_is_the_built_in_one(way: str, frame_bytes: int) -> None:
+    """Without random times and sizes, which come from another generator.
+
+    Frames of 2493 bytes are one byte more than two packets hold.
+    """
+    rate_mbps = frame_bytes * 30 * 8e-6
     keys = f"rate_mbps={rate_mbps}, start_s=1"
     steady = "frame_scale_percent=0, interval_scale_percent=0"
     built_in = run(f"kind='video_call', direction='{way}', {steady}, {keys}")

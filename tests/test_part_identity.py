@@ -385,6 +385,17 @@ def test_an_import_changes_nothing_of_the_process(
     assert "imported" in printed.err and "called" in printed.err
 
 
+def test_what_an_import_loads_of_the_library_stays_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some modules cannot be loaded twice, and what stands for none is no module."""
+    monkeypatch.delitem(sys.modules, "wave", raising=False)
+    head = "import sys\nsys.modules['never'] = None\nimport wave\ndel sys.modules['wave']\n"
+    parts_of([write(tmp_path, f"{head}RATE = 0")])
+    assert sys.modules["wave"].Wave_read
+    assert "never" not in sys.modules
+
+
 def answer_with(
     tmp_path: Path, cli: Cli, head: str, before: str
 ) -> subprocess.CompletedProcess[str]:

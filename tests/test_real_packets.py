@@ -2,12 +2,15 @@
 
 import json
 import struct
+import tomllib
 from pathlib import Path
 
 import pyarrow.compute as pc
 import pytest
 import sojourn
 from conftest import Cli
+from sojourn.base.errors import InputError
+from sojourn.runs.emulated_homes import with_homes
 
 LINE = """
 duration_s = 2
@@ -22,6 +25,37 @@ servers.near.delay_ms = 5
 metrics.packet_trace = true
 """
 REAL = LINE + "traffic.mine.kind = 'outside'\n"
+
+
+STREET = {
+    **tomllib.loads(LINE),
+    "homes": {name: {} for name in ("ours", "neighbours", "other, too", "server")},
+    "traffic": {"game": {"kind": "transfer", "home": "ours"}},
+}
+
+
+def homes_of(scenario: object, program: str, *others: str) -> list[tuple[str, str, list[str]]]:
+    """Group, entry and names of the homes that programs are behind."""
+    variant, homes = with_homes(sojourn.load(scenario)[0], program, [(g, "ping") for g in others])
+    kinds = {name: of["kind"] for name, of in json.loads(variant.to_json())["traffic"].items()}
+    assert all(kinds[one.entry] == "outside" for one in homes)
+    return [(one.group, one.entry, list(one.hosts)) for one in homes]
+
+
+def test_programs_know_homes_by_their_groups() -> None:
+    """The first one is `home` too; an entry has the program's name, or the next that is free."""
+    ours = ("ours", "game-2", ["home", "ours"])
+    others = [
+        ("neighbours", "ping-neighbours", ["neighbours"]),
+        ("other, too", "ping-other-too", ["other-too"]),
+    ]
+    assert homes_of(STREET, "game", "neighbours", "other, too") == [ours, *others]
+    alone = {**STREET, "homes": {}, "traffic": {"game": {"kind": "transfer"}}}
+    assert homes_of(alone, "ping") == [("home", "ping", ["home"])]
+    with pytest.raises(InputError, match=r"'server', which programs would know .* of another end"):
+        homes_of(STREET, "ping", "server")
+    with pytest.raises(InputError, match="'ours', where the first program is; allowed: 'neigh"):
+        homes_of(STREET, "ping", "ours")
 
 
 def udp(payload: int, ecn: int = 0) -> bytes:

@@ -579,7 +579,8 @@ def test_a_report_of_several_scenarios_has_their_titles(alone: Path) -> None:
     assert "<p>Before</p>" not in page
 
 
-def test_proactive_grants_are_shown_for_each_group_of_homes() -> None:
+@pytest.mark.parametrize("from_s", [0, 0.5])
+def test_proactive_grants_are_shown_for_each_group_of_homes(from_s: float) -> None:
     scenario = """
         duration_s = 1
         upstream.sustained_mbps = 10
@@ -591,7 +592,8 @@ def test_proactive_grants_are_shown_for_each_group_of_homes() -> None:
         servers.near.delay_ms = 9
         traffic.game = { kind = "stream", purpose = "game", dscp = 45 }
     """
-    grid = low_latency_grids({"": [sojourn.run(scenario)]})[-1]
+    run = sojourn.run(scenario, set=[f"metrics.from_s={from_s}"])
+    grid = low_latency_grids({"": [run]})[-1]
     assert grid.headings == ["homes", "service flow", "granted\nMbps", "unused\nMbps"]
     (ours, _, granted, unused), (others, *_, idle) = grid.rows
     assert (ours, others) == ("ours", "others")
