@@ -322,10 +322,13 @@ def two_seeds() -> sojourn.Comparison:
 
 @pytest.mark.parametrize("name", ["two_seeds", "traced"])
 def test_opened_results_are_those_that_were_saved(
-    name: str, request: pytest.FixtureRequest, tmp_path: Path
+    name: str, request: pytest.FixtureRequest, tmp_path: Path, comparison: sojourn.Comparison
 ) -> None:
+    """And others do not replace them unasked."""
     fresh = request.getfixturevalue(name)
     fresh.save(tmp_path / "out")
+    with pytest.raises(FileExistsError, match="overwrite"):
+        comparison.save(tmp_path / "out")
     opened = sojourn.open(tmp_path / "out")
     again = pickle.loads(pickle.dumps(opened))
     for result in (opened, again):

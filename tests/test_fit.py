@@ -17,7 +17,7 @@ from sojourn.fit.features import thinned
 from sojourn.fit.fitted import MANAGED, Fit, fit_log
 from sojourn.fit.grid import Grid, _polished, _strength, _undecided, found_grid
 from sojourn.fit.learn import learned
-from sojourn.fit.limits import LEAST_BEGIN, begin
+from sojourn.fit.limits import LEAST_BEGIN, begin, way_back_ms
 from sojourn.fit.loaded import Queue, queue_of, rises_of_another_log
 from sojourn.fit.log import Log, Probes
 from sojourn.fit.model import Stream, scenario, simulated
@@ -306,6 +306,10 @@ def doubled(p: Probes) -> Probes:
     return p.where(np.sort(np.append(np.arange(len(p)), [5, 9])))
 
 
+def repeated(p: Probes) -> Probes:
+    return p.where(np.repeat(np.arange(len(p)), 2))
+
+
 def stepped(p: Probes) -> Probes:
     step = np.where(np.arange(len(p)) >= 1234, 40.0, 0.0)
     return Probes(p.name, p.sent_ms, p.up_ms + step, p.down_ms - step, p.rtt_ms)
@@ -325,6 +329,7 @@ def returned(p: Probes) -> Probes:
     [
         (shuffled, 0.3, "out of order"),
         (doubled, 0.3, "2 probes appear twice"),
+        (repeated, 0.3, "2000 probes appear twice"),
         (stepped, 0.3, "a clock was set 1 times"),
         (drifting, 0.3, "The clocks drift apart by"),
         (returned, 0, "times are those of replies"),
@@ -338,8 +343,11 @@ def test_what_can_be_mended_is_with_a_sentence(
     (note,) = log.notes
     assert says in note
     (stream,) = log.streams
-    off = stream.sent_ms - whole.sent_ms + stream.up_ms - whole.up_ms
-    assert np.percentile(abs(off - np.median(off)), 99) < 0.3
+    for off in (
+        stream.sent_ms - whole.sent_ms + stream.up_ms - whole.up_ms,
+        stream.down_ms - whole.down_ms,
+    ):
+        assert np.percentile(abs(off - np.median(off)), 99) < 0.3
     assert repaired(log_of(whole)).notes == []
 
 
@@ -352,6 +360,16 @@ def test_a_step_shows_in_a_stream_of_two_hundred_probes(count: int, is_mended: b
     log = repaired(Log("made", logs))
     steps = [note for note in log.notes if "a clock was set 1 times" in note]
     assert len(steps) == (6 if is_mended else 0)
+
+
+@pytest.mark.parametrize(("up", "down"), [(40, 0), (0, 40), (40, 40), (4, -1.6), (-1.6, 4)])
+def test_a_path_that_changes_is_no_step_of_a_clock(up: float, down: float) -> None:
+    """One way has to grow by what the other shrinks, and both by 2 ms or more."""
+    whole, late = made(), np.arange(2000) >= 1234
+    changed = replace(whole, up_ms=whole.up_ms + up * late, down_ms=whole.down_ms + down * late)
+    log = repaired(log_of(changed))
+    assert not any("a clock was set" in note for note in log.notes)
+    assert np.ptp(log.streams[0].up_ms - changed.up_ms) < 1
 
 
 def set_back(p: Probes) -> Probes:
@@ -564,7 +582,7 @@ def test_command_writes_a_scenario_that_runs(
     assert found and 60 < int(found[2]) < float(found[1])
     assert re.search(rf"upstream buffer +{found[1]} ", said)
     text = out.read_text()
-    assert "map_interval_ms = 2.5" in text
+    assert "map_interval_ms = 2.5" in text and "packet_trace" not in text
     assert re.search(r"idle, measured( +-?\d+\.\d\d){4}", said)
     assert re.search(r"upload, fitted( +\d+\.\d\d){4}", said)
     result = sojourn.run(text, duration_s=2)
@@ -727,6 +745,18 @@ def test_grants_begin_as_sharply_when_clocks_have_moved() -> None:
         for late in (0.0, off)
     )
     assert moved == pytest.approx(sharp, rel=1e-3) and sharp > 4
+
+
+def test_grants_begin_as_in_the_half_in_which_they_do_so_less(light: Log) -> None:
+    whole, later = (begin(with_jitter(light, 0.5, begin=part), 2.0) for part in (0.0, 0.5))
+    assert later == pytest.approx(whole, rel=0.1) and whole < LEAST_BEGIN < begin(light, 2.0)
+
+
+def test_the_way_back_of_each_stream_is_about_its_own_median() -> None:
+    streams = [replace(made(seed=n), down_ms=made(seed=n).down_ms + 20 * n) for n in range(3)]
+    back_ms = way_back_ms(Log("", streams))
+    assert [np.median(part) for part in np.split(back_ms, 3)] == pytest.approx([0, 0, 0])
+    assert way_back_ms(Log("", [*streams, replace(streams[0], down_ms=None)])) is None
 
 
 def test_subframes_of_a_mobile_network_are_no_grants() -> None:

@@ -96,11 +96,11 @@ def array(place: Path, rate: float) -> str:
 
 
 def table_in_its_folder(place: Path, rate: float) -> str:
-    """It goes to its folder to read it."""
+    """It goes to its folder to read it, and opens it itself."""
     part = write(
         place,
-        "import os\nfrom pathlib import Path\nos.chdir(os.path.dirname(__file__))\n"
-        "RATE = float(Path('t').read_text())",
+        "import os\nos.chdir(os.path.dirname(__file__))\n"
+        "with open('t') as file: RATE = float(file.read())",
     )
     (place / "t").write_text(str(rate))
     return part
@@ -354,7 +354,8 @@ def test_a_task_whose_files_have_changed_says_what_to_do(tmp_path: Path) -> None
 
 def test_a_hook_imports_from_the_library(tmp_path: Path) -> None:
     """Also where Python has to look which modules there are."""
-    part = write(tmp_path, "import sys\nRATE = 0", before="sys.modules.pop('wave', 0); import wave")
+    head = "import sys\nwave = __import__('wave')\nRATE = 0"
+    part = write(tmp_path, head, before="sys.modules.pop('wave', 0); import wave")
     importlib.invalidate_caches()
     assert delivered(part) > 4.5
     assert importlib.util.find_spec("tabnanny") and importlib.util.find_spec("typer")

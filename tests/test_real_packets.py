@@ -11,6 +11,7 @@ import sojourn
 from conftest import Cli
 from sojourn.base.errors import InputError
 from sojourn.runs.emulated_homes import with_homes
+from sojourn.runs.emulation import words_of
 
 LINE = """
 duration_s = 2
@@ -56,6 +57,14 @@ def test_programs_know_homes_by_their_groups() -> None:
         homes_of(STREET, "ping", "server")
     with pytest.raises(InputError, match="'ours', where the first program is; allowed: 'neigh"):
         homes_of(STREET, "ping", "ours")
+
+
+def test_a_program_is_words_as_in_a_shell() -> None:
+    words = ["ping", "-c", "1", "a b"]
+    assert words_of("ping -c 1 'a b'") == words_of(words) == words_of(tuple(words)) == words
+    for wrong in ("", " ", [], [""], ["", "-c"], [3], "ping 'a"):
+        with pytest.raises(InputError, match=r"found .*; allowed: "):
+            words_of(wrong)
 
 
 def udp(payload: int, ecn: int = 0) -> bytes:
