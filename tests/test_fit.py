@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import sojourn
 from sojourn.fit import proof
-from sojourn.fit.answer import not_of_log, sentences
+from sojourn.fit.answer import not_of_log, sentences, values
 from sojourn.fit.features import thinned
 from sojourn.fit.fitted import MANAGED, Fit, fit_log
 from sojourn.fit.grid import Grid, _polished, _strength, _undecided, found_grid
@@ -27,7 +27,7 @@ from sojourn.fit.read import UNTIMED, read
 from sojourn.fit.repair import repaired
 from sojourn.fit.table import STREAMS, row, stored
 from sojourn.fit.table import log_of as log_of_line
-from sojourn.fit.trials import OUTSIDE, Trial, _probes
+from sojourn.fit.trials import OUTSIDE, Trial, _clock, _probes
 from sojourn.fit.trials import inside as inside_trial
 from stores import Inside
 
@@ -485,6 +485,15 @@ def test_the_proof_draws_what_its_page_says() -> None:
     assert all(float(one.interval_ms).is_integer() for streams in steady for one in streams)
 
 
+def test_clocks_of_the_proof_are_off_as_its_page_says() -> None:
+    """They drift by up to 50 ppm, and their rates wander by half a ppm."""
+    log = log_of(made(100))
+    clocks = [_clock(log, np.random.default_rng(seed)) for seed in range(300)]
+    assert 49e-6 < max(abs(one.drift) for one in clocks) <= 50e-6
+    wanders = [max(abs(np.diff(one.off_ms) / np.diff(one.times_ms))) for one in clocks]
+    assert np.median(wanders) == pytest.approx(max(wanders)) == pytest.approx(5e-7)
+
+
 def test_a_value_is_wrong_by_more_than_its_interval_explains() -> None:
     estimate = {"load": Estimate(0.2, 0.15, 0.25)}
     for true, is_covered, is_wrong in (
@@ -819,8 +828,11 @@ def test_the_answer_says_how_long_one_packet_in_a_hundred_takes() -> None:
     """Of 1 to 1001 ms the median is 501, and one in a hundred is 991 or more."""
     delays = np.random.default_rng(1).permutation(np.arange(1.0, 1002))
     log = replace(log_of(Probes("made", 50.0 * np.arange(1001), delays)), notes=[UNTIMED])
-    said = " ".join(sentences(fit_log(log, search=False)))
+    fit = fit_log(log, search=False)
+    said = " ".join(sentences(fit))
     assert "one packet in a hundred takes 490 ms longer than the median" in said
+    nothing = {name: of for name, of in values(fit).items() if of in (None, [], {})}
+    assert nothing.keys() == values(fit).keys() - {"resolution_ms", "notes"}
 
 
 def test_what_is_idle_before_a_load_has_to_be_enough() -> None:
@@ -847,7 +859,8 @@ def test_a_log_without_an_upload_is_none_of_an_upload() -> None:
         with pytest.raises(sojourn.ScenarioError, match=found):
             fit_log(log_of(idle), busy, search=False)
     managed = replace(busy_of(other, flat), up_mbps=10.0)  # its bytes flow
-    assert fit_log(log_of(idle), managed, search=False).queue is Queue.SHORT
+    fit = fit_log(log_of(idle), managed, search=False)
+    assert fit.queue is Queue.SHORT and values(fit)["queue"] == "short"
 
 
 @pytest.mark.parametrize(("length_s", "settling_s"), [(6, 3), (16, 8), (40, 8)])

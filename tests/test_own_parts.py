@@ -153,6 +153,12 @@ def test_what_names_no_part_is_refused(part: str, inside: Inside) -> None:
     assert part in inside.refused("schema", "--part", part)
 
 
+@pytest.mark.parametrize("given", [3, None, int, Law, sojourn.Traffic, Path("own.py"), object()])
+def test_what_is_no_class_of_a_part_is_refused(given: Any) -> None:
+    with pytest.raises(UnknownError, match=r"allowed: a class of Law, .* or Controller"):
+        parts_of([given])
+
+
 FAILING = {
     "return 1 / 0": ("ZeroDivisionError: division by zero", "return 1 / 0"),
     "return 'drop'": ("found 'drop' as what to do with a packet; allowed: PASS, MARK or DROP", ""),
