@@ -1,5 +1,6 @@
 """Scripts that run a sweep in parts on a cluster."""
 
+import logging
 import os
 import shutil
 import subprocess
@@ -8,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from sojourn.store.cluster import _quieten
 from stores import Inside, bytes_of, command
 from test_shards import SCENARIO, SWEEP
 
@@ -122,3 +124,12 @@ def test_a_script_for_snakemake(
 )
 def test_jobs_refuses(strange: Path, options: list[str], message: str, inside: Inside) -> None:
     assert inside.refused("jobs", strange, *options).startswith(f"error: {message}")
+
+
+def test_reports_of_dask_are_left_out_and_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ("distributed", "distributed.core", "distributed_not", "own.distributed")
+    loggers = [logging.getLogger(name) for name in names]
+    for logger in loggers:
+        monkeypatch.setattr(logger, "level", logging.NOTSET)
+    _quieten()
+    assert [logger.isEnabledFor(logging.ERROR) for logger in loggers] == [False, False, True, True]
