@@ -33,8 +33,9 @@ ROOT = Path(__file__).resolve().parent.parent
 PLACE = ROOT / "out" / "mutants-python"
 ROOMS = ("analysis", "fit", "runs", "store")
 TESTS = (
-    "api changes conditions delay_parts equal fairness find fit jobs limits log own_parts "
-    "plain_text queue_figures report seeds shards store store_damage store_untrusted sweep threads"
+    "api changes cli conditions delay_parts equal fairness find fit init jobs limits log output "
+    "own_parts own_traffic part_identity plain_text plot queue_figures real_packets report seeds "
+    "shards store store_damage store_untrusted sweep threads"
 )
 NOT_COUNTED = re.compile(r"fingerprint|snapshot")
 MOST_TIMES = 10
