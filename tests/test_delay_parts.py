@@ -1,11 +1,14 @@
 """What packets spend their time on, in the tables and the report of any run."""
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sojourn
 from conftest import Cli
 from sojourn.analysis.groups import Group, Results
+from sojourn.export.cable import way_back_ms
 from sojourn.plot.figures.by_kind import chart
 from sojourn.plot.figures.parts import delay
 from sojourn.report.html import report_of
@@ -101,3 +104,34 @@ def test_the_command_draws_it(saved: Path, cli: Cli, tmp_path: Path) -> None:
     out = tmp_path / "delay.svg"
     assert cli.printed("plot", saved, "--kind", "delay", "--out", out) == f"figure: {out}\n"
     assert "request wait" in out.read_text()
+
+
+def test_each_link_of_the_way_back_adds_its_delay() -> None:
+    """A router stands in the scenario or in a group of homes, whose own comes first."""
+
+    def link(delay_ms: float) -> dict[str, Any]:
+        return {"downstream": {"rate_mbps": 50, "delay_ms": delay_ms}}
+
+    router = link(2)
+    line = {
+        "duration_s": 1,
+        "upstream": {"sustained_mbps": 5},
+        "downstream": {"sustained_mbps": 20},
+        "servers": {"near": {"delay_ms": 9}, "far": {"delay_ms": 40}},
+        "traffic": {"upload": {"kind": "transfer", "server": "near"}},
+    }
+
+    def of(server: str, more: dict[str, Any]) -> float:
+        return way_back_ms(json.loads(sojourn.load({**line, **more})[0].to_json()), server)
+
+    cable_ms = of("near", {}) - 9
+    for more, expected_ms in (
+        ({}, 0),
+        ({"router": router}, 2),
+        ({"homes": {"ours": {"router": router}}}, 2),
+        ({"homes": {"ours": {}}, "router": router}, 2),
+        ({"homes": {"ours": {"router": link(3)}}, "router": router}, 3),
+        ({"core": {"one": link(5)}, "router": router}, 7),
+    ):
+        for server, delay_ms in (("near", 9), ("far", 40)):
+            assert of(server, more) == pytest.approx(cable_ms + delay_ms + expected_ms), more

@@ -26,7 +26,6 @@ from sojourn.analysis.grids import more_grids
 from sojourn.analysis.verdict import verdict
 from sojourn.base.csv_text import csv_bytes, true_text
 from sojourn.export import POINTS, ExportError, export
-from sojourn.export.cable import way_back_ms
 from sojourn.store.table_file import parquet_of
 from stores import Inside, resealed, with_values
 
@@ -735,34 +734,3 @@ def test_a_capture_is_written_in_parts(
         tracemalloc.stop()
     assert (tmp_path / "x").read_bytes() == captures["channel"].read_bytes()
     assert most < 8 * 10**6 < len(pq.read_table(results / "run/packets.parquet")) * 1000
-
-
-def test_each_link_of_the_way_back_adds_its_delay() -> None:
-    """A router stands in the scenario or in a group of homes, whose own comes first."""
-
-    def link(delay_ms: float) -> dict[str, Any]:
-        return {"downstream": {"rate_mbps": 50, "delay_ms": delay_ms}}
-
-    router = link(2)
-    line = {
-        "duration_s": 1,
-        "upstream": {"sustained_mbps": 5},
-        "downstream": {"sustained_mbps": 20},
-        "servers": {"near": {"delay_ms": 9}, "far": {"delay_ms": 40}},
-        "traffic": {"upload": {"kind": "transfer", "server": "near"}},
-    }
-
-    def of(server: str, more: dict[str, Any]) -> float:
-        return way_back_ms(json.loads(sojourn.load({**line, **more})[0].to_json()), server)
-
-    cable_ms = of("near", {}) - 9
-    for more, expected_ms in (
-        ({}, 0),
-        ({"router": router}, 2),
-        ({"homes": {"ours": {"router": router}}}, 2),
-        ({"homes": {"ours": {}}, "router": router}, 2),
-        ({"homes": {"ours": {"router": link(3)}}, "router": router}, 3),
-        ({"core": {"one": link(5)}, "router": router}, 7),
-    ):
-        for server, delay_ms in (("near", 9), ("far", 40)):
-            assert of(server, more) == pytest.approx(cable_ms + delay_ms + expected_ms), more
