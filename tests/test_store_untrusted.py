@@ -81,6 +81,7 @@ NO_LIST = "not a list of runs as sojourn writes it"
     ("file", "before", "after", "found"),
     [
         ("run/meta.json", '"warnings": [', '"warnings": 3, "told": [', NOT_WRITTEN),
+        ("run/meta.json", '"warnings": [', '"warnings": [{}], "told": [', NOT_WRITTEN),
         ("run/meta.json", '"seed": 1', '"seed": null', NOT_WRITTEN),
         ("run/meta.json", '"version": "', '"version": "1', NOT_WRITTEN),
         ("run/meta.json", '"seed": 1', '"seed": 2', OF_ANOTHER),
@@ -218,7 +219,11 @@ def test_a_run_that_is_listed_again_is_read_once(copied: Copied) -> None:
     [
         ("upstream.sustained_mbps", ["5", "6.0000001"], "upstream.sustained_mbps"),
         ("upstream.queue.law.kind", ['"codel"', '"pie"'], "upstream.queue.law.kind"),
-        ("upstream.queue", ["{ limit_bytes = 9000 }", "{ limit_bytes = 8000 }"], "upstream.queue"),
+        (
+            "upstream.queue",
+            [f"{{ limit_packets = 50, limit_bytes = {size} }}" for size in (9000, 8000)],
+            "upstream.queue",
+        ),
         ("compare.one.upstream.sustained_mbps", ["5", "6"], "compare.one.upstream.sustained_mbps"),
     ],
 )

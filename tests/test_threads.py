@@ -1,12 +1,14 @@
 """Runs share nothing: not the interpreter's lock, not their random numbers."""
 
 import threading
+from concurrent.futures import Future
 
 import pytest
 import sojourn
 from conftest import HOME, PATIENT_S, SHORT_S, wait_until
 from sojourn._sojourn import Cancelled, Job
 from sojourn._sojourn import run as run_native
+from sojourn.runs.threads import _first_done
 
 
 def test_python_goes_on_during_a_run() -> None:
@@ -54,6 +56,17 @@ def test_a_cancelled_job_never_starts() -> None:
     job.cancel()
     with pytest.raises(Cancelled):
         run_native(sojourn.load(HOME)[0], job)
+
+
+def test_of_runs_that_have_ended_those_that_failed_come_first() -> None:
+    places: dict[Future[None], int] = {Future(): place for place in range(6)}
+    for future, place in places.items():
+        if place in (1, 4):
+            future.set_exception(LookupError())
+        elif place != 2:
+            future.set_result(None)
+    reversed_places = dict(reversed(places.items()))
+    assert [places[one] for one in _first_done(reversed_places)] == [1, 4, 0, 3, 5]
 
 
 def test_threads_do_not_change_results() -> None:
