@@ -194,6 +194,16 @@ def test_results_of_another_scenario_are_kept(cli: Cli, tmp_path: Path) -> None:
     assert cli("run", second, *brief, "--overwrite").returncode == 0
 
 
+def test_results_of_a_scenario_with_a_name_are_called_by_its_title(
+    cli: Cli, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    brief = ("--duration", 0.1, "--quiet", "--out", out)
+    assert cli("run", "fibre", *brief).returncode == 0
+    refused = cli("run", "upload", *brief)
+    assert_refused(refused, f"{out} holds results of 'Cable or fibre' with variants ")
+
+
 def test_results_of_another_sweep_are_kept(cli: Cli, tmp_path: Path) -> None:
     for name in ("first.toml", "second.toml"):
         (tmp_path / name).write_text(f'scenario = "{HOME}"\nduration_s = 0.1\n')

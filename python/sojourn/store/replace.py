@@ -113,7 +113,8 @@ def check(directory: Path, wanted: Wanted, *, overwrite: bool = False) -> None:
     differences = [*dict.fromkeys(_differences(summary, directory, wanted))] if is_same else []
     if differences or not is_same:
         raise FileExistsError(
-            f"{directory} holds results of {_shown(earlier, directory)}{_listed(differences)}; "
+            f"{directory} holds results of {_shown(earlier, summary, directory)}"
+            f"{_listed(differences)}; "
             "allowed: another directory, or --overwrite (in Python, overwrite=True) to replace them"
         )
 
@@ -161,9 +162,10 @@ def _ended(until: Sequence[str]) -> str:
     return f"seeds until {' and '.join(until)}" if until else "a fixed number of seeds"
 
 
-def _shown(origin: Sequence[str], directory: Path) -> str:
+def _shown(origin: Sequence[str], summary: Mapping[str, Any], directory: Path) -> str:
     if not origin:
-        return "a scenario without a file"
+        title = summary.get("title")
+        return repr(title) if title else "a scenario without a file"
     return ", ".join(os.path.relpath(directory / place) for place in origin)
 
 
