@@ -446,3 +446,25 @@ def test_a_line_is_of_one_block() -> None:
             getattr(emulation, what)
     with pytest.raises(ValueError, match="variant: found no variant"):
         sojourn.emulate("upload")
+
+
+def test_a_replay_takes_as_long_as_its_record(line: Path, tmp_path: Path, cli: Cli) -> None:
+    record = tmp_path / "record.pcapng"
+    with sojourn.emulate(line, record=record) as emulation:
+        emulation.run("ping -q -c 1 -W 30 server")
+    lasted_s = emulation.result.meta["duration_s"]
+    for typed, what in {
+        ("--duration", "5"): "--duration",
+        ("--set", "duration_s=5"): "--set duration_s=5",
+        ("--vary", "duration_s=5"): "--vary duration_s=5",
+    }.items():
+        said = (
+            f"{what}: found 5 s for a replay, which takes as long as its record, {lasted_s:.3f} s"
+        )
+        assert said in cli.refused("run", line, "--replay", record, *typed)
+    with pytest.raises(sojourn.InputError, match=r"^duration_s: found 5 s for a replay"):
+        sojourn.run(line, replay=record, duration_s=5)
+    # It is what was asked for that counts.
+    assert sojourn.run(line, replay=record, set=["duration_s=7"], duration_s=lasted_s)
+    kept = sojourn.load(line, set=["duration_s=7"], duration_s=5, scale={"duration_s": 2})
+    assert [one.duration_s for one in kept] == [5]

@@ -1,6 +1,7 @@
 """What to run: scenarios with all that overrides them, as commands and programs ask for it."""
 
 import os
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import product
@@ -149,7 +150,7 @@ class Request:
         options |= dict.fromkeys(replayed, self.name("replay"))
         pairs = list(map(key_and_value, factors))
         try:
-            return read(
+            loaded = read(
                 scenario,
                 sets,
                 config,
@@ -159,6 +160,21 @@ class Request:
         except ScenarioError as error:
             problems = [_named(problem, options) for problem in error.problems]
             raise refused(ScenarioError, problems, error.rest) from None
+        for one in [one for one in sets if key_of(one) == "duration_s"][-1:]:
+            own_name = self.name("duration_s") if one in options else f"{self.name('set')} {one}"
+            _refuse_another(one, options.get(one) or own_name, loaded)
+        return loaded
+
+
+def _refuse_another(duration: str, what: str, loaded: Iterable[Variant]) -> None:
+    """Raises `UnknownError` if runs do not take as long as was asked for."""
+    asked_s = tomllib.loads(f"s = {key_and_value(duration)[1]}")["s"]
+    for variant in loaded:
+        if variant.duration_s != asked_s:
+            raise UnknownError(
+                f"{what}: found {asked_s:g} s for a replay, which takes as long as its record, "
+                f"{variant.duration_s:.3f} s; allowed: no duration"
+            )
 
 
 def _named(problem: Problem, options: Mapping[str, str | None]) -> Problem:
