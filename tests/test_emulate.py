@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 import sojourn
 from conftest import PATIENT_S, Cli, read_until, started, wait_until
+from sojourn.analysis.limits import failures, limit
 
 DEVICE = Path("/dev/net/tun")
 
@@ -160,6 +161,10 @@ def test_packets_that_are_too_late_make_no_verdict(line: Path, cli: Cli) -> None
     assert ("rtprio" if is_bound else "a machine with less to do") in done.stderr
     (said,) = [one.message for one in emulation.result.warnings if one.code == "too-late"]
     assert "the latest of 4 packets" in said
+    # No limit is reached by what cannot be trusted, whatever was measured.
+    for text in ("poor", "game p99 < 1e9"):
+        (failure,) = failures(emulation.result.groups, [limit(text, "--fail-below")])
+        assert failure.startswith("packets of the real programs were too late to trust"), failure
 
 
 def test_programs_of_further_homes_are_behind_their_own_modems(

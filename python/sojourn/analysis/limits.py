@@ -8,13 +8,18 @@ from ..base.toml_text import dotted
 from .conditions import Bound, bound
 from .groups import Group, Results
 from .measures import Measure
-from .verdict import Assessment, Grade, verdict
+from .verdict import Assessment, Grade, is_too_late, verdict
 
 _BEST_FIRST = list(Grade)
 _GRADES = {grade.word: grade for grade in _BEST_FIRST[:-1]}
 """Those that something may be below."""
 
 _SENT_NOTHING = ("late-traffic", "silent-traffic", "uncounted-traffic")
+
+_TOO_LATE = (
+    "packets of the real programs were too late to trust what was measured; required: an "
+    "emulation that is in time"
+)
 
 Limit = Grade | Bound
 
@@ -34,7 +39,8 @@ def failures(results: Results, limits: Sequence[Limit], names: Sequence[str] = (
     """A sentence for each limit that a setting does not reach.
 
     The settings are those with these names or variants, or else all but idle lines. A grade or
-    measure that is missing is not reached, nor is a grade of traffic that sent nothing. Raises
+    measure that is missing is not reached, nor is a grade of traffic that sent nothing. Where an
+    emulation was too late, no limit is reached, and that alone is said. Raises
     `NotMeasuredError` for a measure that no setting has, and `UnknownError` for an unknown name.
     """
     if not limits:
@@ -49,11 +55,18 @@ def failures(results: Results, limits: Sequence[Limit], names: Sequence[str] = (
         loaded = [*results.only(names).groups]
     if any(isinstance(one, Grade) for one in limits):
         yield from graded.unwatched
+    if late := [group for group in loaded if any(is_too_late(run.meta) for run in group.runs)]:
+        yield from (_named(group, _TOO_LATE) for group in late)
+        return
     for one in limits:
         for group, failure in (
             _below(one, loaded, graded.groups) if isinstance(one, Grade) else _beyond(one, loaded)
         ):
-            yield f"{group.name}: {failure}" if group.name else failure
+            yield _named(group, failure)
+
+
+def _named(group: Group, failure: str) -> str:
+    return f"{group.name}: {failure}" if group.name else failure
 
 
 def ungraded(results: Results, limits: Sequence[Limit]) -> str:
