@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 import sojourn
 from conftest import PATIENT_S, Cli, read_until, started, wait_until
+from hostile_parts import CHOSEN, HOOK, REST
 from sojourn.analysis.limits import failures, limit
 
 DEVICE = Path("/dev/net/tun")
@@ -232,7 +233,7 @@ def test_a_home_has_an_end_in_python(street: Path) -> None:
 def test_a_home_that_cannot_have_an_end_has_one_message(
     street: Path, homes: Sequence[str], words: str
 ) -> None:
-    with pytest.raises(sojourn.InputError, match=f"^home: {re.escape(words)}"):
+    with pytest.raises(sojourn.InputError, match=f"^homes: {re.escape(words)}"):
         sojourn.emulate(street, homes=homes)
 
 
@@ -318,22 +319,101 @@ def test_a_record_that_cannot_be_written_costs_no_results(line: Path, tmp_path: 
         ({"server": "false"}, "false: found its end, with status 1"),
         ({"server": "sleep 1000", "wait_s": 0.1}, "sleep 1000: found no port at which it waits"),
         ({"server": "echo 'open"}, "echo 'open: found No closing quotation"),
-        ({"set": ["metrics.from_s=30"]}, "found programs that ended after"),
+        ({"set": ["metrics.from_s=30"]}, "found a line that ended after"),
         ({"max_late_ms": 0}, "max_late_ms: found 0; allowed: more than 0"),
         ({"wait_s": math.nan}, "wait_s: found nan; allowed: a time in s, from 0 on"),
         ({"server": ""}, "found '' as a program; allowed: its name and arguments"),
         ({"server": 5}, "found 5 as a program; allowed: its name and arguments"),
+        ({"wait_s": "1"}, "wait_s: found '1'; allowed: a time in s, from 0 on"),
+        ({"max_late_ms": "1"}, "max_late_ms: found '1'; allowed: more than 0"),
+        ({"record": 5}, "record: found 5; allowed: the path of a file"),
+        ({"record": None, "payloads": True}, "payloads: found no record; allowed: with record"),
+        ({"homes": 5}, "homes: found 5; allowed: names"),
     ],
 )
 def test_what_cannot_be_has_one_message_and_leaves_nothing(
     line: Path, tmp_path: Path, options: dict[str, Any], words: str
 ) -> None:
-    record = tmp_path / "record.pcapng"
+    options = {"record": tmp_path / "record.pcapng", **options}
     refused = pytest.raises(sojourn.InputError, match=f"^{re.escape(words)}")
-    with refused as refusal, sojourn.emulate(line, record=record, **options):
+    with refused as refusal, sojourn.emulate(line, **options):
         pass
     assert "\n" not in str(refusal.value)
     assert list(tmp_path.iterdir()) == []
+
+
+FAILING = [
+    ("law", "on_arrival, at 0.", "if numbers[0] > 2e5: raise ValueError('boom')", "boom"),
+    ("law", "on_arrival, at ", "return 99", "found 99"),
+    ("law", "at ", "self.g = math.inf", "found inf as gauge a_g; allowed"),
+    ("control", "on_ack, at ", "self.window_bytes = math.nan", "found NaN as window in bytes"),
+    ("traffic", "on_timer, at ", "raise ValueError('boom')", "boom"),
+    ("controller", "on_probe, at ", "raise ValueError('boom')", "boom"),
+]
+
+
+def own_part(place: Path, role: str, body: str) -> tuple[Path, list[str]]:
+    """A file with a part of one's own, and the settings that choose it."""
+    path = place / "own.py"
+    gauge = "    gauges = {'g': '1'}\n    g = 0.0\n" if role == "law" else ""
+    text = f"{gauge}{HOOK[role]}\n        {body}\n{REST.get(role, '')}"
+    path.write_text(
+        f"import math, sojourn\nfrom sojourn import *\nclass A({role.title()}):\n{text}"
+    )
+    load = ["traffic.upload.kind=transfer"] if role in ("law", "control") else []
+    return path, [*load, CHOSEN[role]]
+
+
+@pytest.mark.parametrize(("role", "hook", "body", "cause"), FAILING)
+def test_a_part_that_fails_ends_the_run_without_results(
+    role: str, hook: str, body: str, cause: str, line: Path, cli: Cli, tmp_path: Path
+) -> None:
+    """As in a run: one message, no results, and no record that ends half-way."""
+    place = tmp_path / "place"
+    place.mkdir()
+    path, chosen = own_part(tmp_path, role, body)
+    options = ["--part", f"{path}:A", *(word for one in chosen for word in ("--set", one))]
+    files = ["--out", place / "out", "--record", place / "record.pcapng"]
+    # On a line without a part that fails it would end with the status 124.
+    done = cli("emulate", line, *options, *files, "--", "timeout", "60", "sleep", "1000")
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    said = done.stderr.splitlines()
+    (error,) = [one for one in said if one.startswith("error: ")]
+    assert said[-1] == error and error.startswith(f"error: part {path}:A: {hook}"), error
+    assert cause in error
+    assert list(place.iterdir()) == []
+
+
+def test_python_gets_the_exception_of_a_part_wherever_it_waits(line: Path, tmp_path: Path) -> None:
+    path, chosen = own_part(tmp_path, *("law", "if numbers[0] > 2e5: raise ValueError('boom')"))
+    record = tmp_path / "record.pcapng"
+
+    def emulation() -> sojourn.Emulation:
+        return sojourn.emulate(line, set=chosen, parts=[f"{path}:A"], record=record)
+
+    failed = r"own\.py:A: on_arrival, at 0\.\d+ s: ValueError: boom"
+    with pytest.raises(sojourn.PartError, match=failed) as raised, emulation() as one:
+        one.run("sleep 1000")
+    assert isinstance(raised.value.__cause__, ValueError)
+    with pytest.raises(RuntimeError, match="a block that ended with PartError"):
+        _ = one.result
+    # Nor is it lost with an exception of the block, with one that was caught, or with none.
+    with pytest.raises(ZeroDivisionError) as raised_beside, emulation() as one:
+        wait_until(lambda: one.has_ended)
+        raise ZeroDivisionError
+    assert re.search(failed, raised_beside.value.__notes__[0])
+    with pytest.raises(sojourn.PartError, match=failed), emulation() as one:
+        wait_until(lambda: one.has_ended)
+        with pytest.raises(sojourn.PartError, match=failed):
+            one.finish()
+        assert one.has_ended
+    with pytest.raises(sojourn.PartError, match=failed), emulation() as one:
+        sleeps = one.start("sleep 1000")
+        wait_until(lambda: one.has_ended)
+        with pytest.raises(RuntimeError, match=f"^the line has ended .*{failed}"):
+            one.start("true")
+    assert sleeps.returncode == 143
+    assert [*tmp_path.iterdir()] == [path]
 
 
 def test_bad_commands_have_one_message(line: Path, cli: Cli, tmp_path: Path) -> None:
@@ -342,7 +422,7 @@ def test_bad_commands_have_one_message(line: Path, cli: Cli, tmp_path: Path) -> 
         ("--variant", "CAKE", "--", "true"): "--variant: found 'CAKE'; allowed: none",
         ("--payloads", "--", "true"): "--payloads: found no --record; allowed: with it",
         ("--home", "x", "--json"): "--home x: found no program behind it; allowed: --home NAME --",
-        ("--home", "home", "--", "true"): "home: found 'home', where the first program is; allow",
+        ("--home", "home", "--", "true"): "--home: found 'home', where the first program",
         ("ping", "-c", "1"): "No such option: -c. See sojourn emulate --help. The COMMAND and its",
         ("--record", line / "file", "--", "true"): "line.toml",
     }.items():
@@ -451,6 +531,68 @@ def test_a_line_is_of_one_block() -> None:
             getattr(emulation, what)
     with pytest.raises(ValueError, match="variant: found no variant"):
         sojourn.emulate("upload")
+
+
+def test_no_program_starts_on_a_line_that_has_ended() -> None:
+    """In its network it would find no line, and that is no answer of one."""
+    over = pytest.raises(RuntimeError, match=r"^the line has ended; allowed: a program before that")
+    with sojourn.emulate("fibre", variant="Fibre") as line:
+        assert line.run("true").returncode == 0
+        result = line.finish()
+        assert line.has_ended
+        for start in (line.start, line.run):
+            with over:
+                start("true")
+    with over:
+        line.run("true")
+    # One emulation is one run, whose result stays.
+    with pytest.raises(RuntimeError, match=r"^found a second block of one emulation"), line:
+        pass
+    assert line.result is result
+    with sojourn.emulate("fibre", variant="Fibre") as line:
+        with pytest.raises(RuntimeError, match=r"^found a second block of one emulation"), line:
+            pass
+        assert line.run("true").returncode == 0
+
+
+def test_a_line_that_ends_at_once_says_so() -> None:
+    """Whether it had begun by then is left to the machine; that it is said twice is not."""
+    line = sojourn.emulate("fibre", variant="Fibre")
+    try:
+        with line:
+            line.finish()
+    except sojourn.InputError as error:
+        assert str(error).startswith("found a line that ended at once, before anything could cross")
+        assert not line.has_result
+    else:
+        assert line.has_result
+
+
+def test_what_a_start_cannot_use_is_refused() -> None:
+    with sojourn.emulate("fibre", variant="Fibre") as line:
+        for timeout in (math.nan, "1", True):
+            with pytest.raises(sojourn.InputError, match=r"^timeout: found .*; allowed: a time in"):
+                line.run("true", timeout=timeout)
+        with pytest.raises(subprocess.TimeoutExpired):
+            line.run("sleep 1000", timeout=-1)
+        with pytest.raises(sojourn.InputError, match=r"^found stream -1 of subprocess; allowed"):
+            line.start("true", stdout=subprocess.PIPE)
+
+
+SERVER = "import signal, socket, sys; signal.signal(15, lambda *_: sys.exit('{ended}')); {rest}"
+
+
+def test_a_server_is_heard_until_it_is_ended(line: Path, cli: Cli, tmp_path: Path) -> None:
+    """That the run ended it is no news; what it says before and why it ended by itself are."""
+    listens = "s = socket.create_server(('', 9)); print('ready', file=sys.stderr); signal.pause()"
+    script = tmp_path / "server.py"
+    server = f"{sys.executable} {script}"
+    script.write_text(SERVER.format(ended="interrupted", rest=listens))
+    done = cli("emulate", line, "--quiet", "--server-run", server, "--", "sleep", "0.3")
+    assert (done.returncode, done.stderr) == (0, "ready\n")
+    script.write_text(SERVER.format(ended="", rest="sys.exit('no port')"))
+    done = cli("emulate", line, "--quiet", "--server-run", server, "--", "true")
+    assert done.returncode == 2 and done.stderr.startswith("no port\nerror: "), done.stderr
 
 
 def test_a_replay_takes_as_long_as_its_record(line: Path, tmp_path: Path, cli: Cli) -> None:

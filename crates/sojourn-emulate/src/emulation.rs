@@ -61,8 +61,6 @@ pub struct Outcome {
     pub has_locked_memory: bool,
     /// How long the machine was suspended, if it was.
     pub suspended: Option<Duration>,
-    /// Could the line not go on?
-    pub has_failed: bool,
 }
 
 /// A longer turn of the loop leaves packets waiting.
@@ -211,7 +209,6 @@ impl<L: Line> Loop<L> {
     fn turn(&mut self, files: &mut [PollFd<'_>]) -> bool {
         let goes_on =
             (0..self.devices.len()).all(|end| self.read(end)) && self.advance(self.clock.now());
-        self.outcome.has_failed = !goes_on;
         let now = self.clock.now();
         self.count_behind(now.since(self.due));
         if now >= self.looked + LOOK_EACH {

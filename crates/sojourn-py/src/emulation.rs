@@ -16,14 +16,14 @@ use sojourn::{Observation, Simulation};
 use sojourn_emulate::{
     Background, Emulation as Loop, End, Error, Line, Outcome, Place, Streams, Uplink,
 };
-use sojourn_parts::Watch;
+use sojourn_parts::{Failure, Watch};
 
 use crate::InputError;
 use crate::job::slice;
 use crate::panics::caught;
 use crate::part::failed;
 use crate::results::RunResult;
-use crate::stepped::{Observed, observed};
+use crate::stepped::{Observed, check, observed};
 use crate::variant::Variant;
 
 /// Network namespaces of homes and of a server, and between them the line of a scenario once it has been started.
@@ -100,6 +100,7 @@ impl Emulation {
     /// Starts the line: simulated time begins.
     fn start(&self, py: Python<'_>) -> PyResult<()> {
         let simulated = py.detach(|| caught(|| self.simulated()))??;
+        check(py, &self.watch)?;
         let homes: Vec<_> = self.homes.iter().collect();
         let line = Loop::start(simulated, &homes, &self.server).map_err(refused)?;
         *self.lock() = Some(line);
@@ -138,9 +139,10 @@ impl Emulation {
         let dropped = [dropped_up, self.server.dropped_packets()];
         let stop = || line.stop().unwrap_or_else(|panic| resume_unwind(panic));
         let (mut simulated, outcome) = py.detach(|| caught(stop))?;
-        if let Some(failure) = self.watch.failure() {
+        if let Some(failure) = simulated.failure.take() {
             return Err(failed(py, &failure));
         }
+        check(py, &self.watch)?;
         if let Some(slept) = outcome.suspended {
             let slept_s = slept.as_secs_f64();
             let message = format!(
@@ -150,9 +152,13 @@ impl Emulation {
         }
         let (now_s, from_s) = (simulated.now().secs_f64(), self.variant.scenario.metrics.from_s);
         if now_s <= from_s {
-            let message = format!(
-                "found programs that ended after {now_s:.3} s; allowed: a longer time than metrics.from_s = {from_s} s, from when on packets count"
-            );
+            let message = if from_s > 0.0 {
+                format!(
+                    "found a line that ended after {now_s:.3} s; allowed: a longer time than metrics.from_s = {from_s} s, from when on packets count"
+                )
+            } else {
+                "found a line that ended at once, before anything could cross it; allowed: one that lasts, as long as a program runs".to_owned()
+            };
             return Err(InputError::new_err(message));
         }
         let now = simulated.now();
@@ -160,6 +166,7 @@ impl Emulation {
         let written = py.detach(|| record.map_or(Ok(()), |of| of.finish(now)?.finish().map(drop)));
         let finish = || slice(self.variant.calls_python, || simulated.run.finish());
         let mut results = py.detach(|| caught(finish))?;
+        check(py, &self.watch)?;
         let notes = self.variant.notes.iter().cloned();
         results.warnings.splice(0..0, notes.chain(warnings(&outcome, dropped, max_late_ms)));
         results.warnings.extend(self.watch.warnings());
@@ -203,7 +210,8 @@ impl Emulation {
             Writer::new(Background::new(File::create(file)?)?, run.scenario(), *has_payloads)
         });
         let record = record.transpose()?;
-        Ok(Simulated { run: Box::new(run), entries, watch, calls_python, view, record })
+        let (run, failure) = (Box::new(run), None);
+        Ok(Simulated { run, entries, watch, failure, calls_python, view, record })
     }
 }
 
@@ -349,6 +357,8 @@ struct Simulated {
     /// The traffic entry of each home.
     entries: Vec<u32>,
     watch: Watch,
+    /// Of a part, which ends the line.
+    failure: Option<Failure>,
     calls_python: bool,
     view: Arc<View>,
     record: Option<Writer<Background<File>>>,
@@ -387,7 +397,8 @@ impl Line for Simulated {
 
     fn run_until(&mut self, at: Time) -> bool {
         self.going(|run| run.run_until(at));
-        self.watch.failure().is_none()
+        self.failure = self.watch.failure();
+        self.failure.is_none()
     }
 
     fn next_wake(&self) -> Time {

@@ -327,7 +327,8 @@ fn refuse_the_past(at: Time, now: Time) -> PyResult<()> {
     )))
 }
 
-fn check(py: Python<'_>, watch: &Watch) -> PyResult<()> {
+/// Raises `PartError` if a part has failed since the last call.
+pub(crate) fn check(py: Python<'_>, watch: &Watch) -> PyResult<()> {
     watch.failure().map_or(Ok(()), |failure| Err(failed(py, &failure)))
 }
 

@@ -103,7 +103,8 @@ def emulate(
     late to trust the results. If COMMAND succeeds and a program of a further home has failed by
     then, the exit status is that of this program.
     """
-    from ..runs.emulation import Emulation, words_of
+    from ..runs.emulated_homes import HomeError
+    from ..runs.emulation import Emulation, LineEndedError, words_of
 
     if payloads and record is None:
         raise typer.BadParameter("--payloads: found no --record; allowed: with it")
@@ -114,18 +115,21 @@ def emulate(
     further = [(group, words_of(typed)) for group, typed in further_programs(context)]
     one = _variant(scenario, variant, set=set or (), config=config, seed=seed)
     words = command or [os.environ.get("SHELL") or "/bin/sh"]
-    emulation = Emulation(
-        one,
-        name=Path(words[0]).name,
-        homes=[(group, Path(typed[0]).name) for group, typed in further],
-        server=server_run,
-        server_output=_NOTHING,
-        wait_s=server_wait,
-        record=record,
-        payloads=payloads,
-        uplink=uplink,
-        max_late_ms=max_late,
-    )
+    try:
+        emulation = Emulation(
+            one,
+            name=Path(words[0]).name,
+            homes=[(group, Path(typed[0]).name) for group, typed in further],
+            server=server_run,
+            server_output=_NOTHING,
+            wait_s=server_wait,
+            record=record,
+            payloads=payloads,
+            uplink=uplink,
+            max_late_ms=max_late,
+        )
+    except HomeError as error:
+        raise typer.BadParameter(f"--home: {error.reason}") from None
     held, wanted = _reserved(out, scenario, emulation.variant, overwrite)
     with held:
         status: int | None = None
@@ -133,7 +137,8 @@ def emulate(
         failed: list[tuple[str, Program]] = []
         with _despite_the_record(emulation) as failures, emulation:
             is_shown = bool(command) and not quiet and sys.stderr.isatty()
-            with _until_stopped():
+            # Why a line has ended by itself is said at the end of the block.
+            with _until_stopped(), suppress(LineEndedError):
                 # The document is alone on standard output.
                 output = sys.stderr if as_json else sys.stdout
                 beside = [
@@ -215,7 +220,6 @@ def _watched(
     """Waits until the program or the time ends: the program's status or 0, and which it was."""
     deadline = None if duration is None else time.monotonic() + duration
     with _view() if is_shown else nullcontext() as view:
-        # A line that ends by itself has results that say why.
         while not emulation.has_ended:
             if (status := program.returncode) is not None:
                 return status, f", as long as {program.args[0]} ran"

@@ -11,6 +11,15 @@ from ..base.errors import InputError
 HOME, SERVER = "home", "server"
 
 
+class HomeError(InputError):
+    """A home that cannot have an end; `reason` is the message without the name of the parameter."""
+
+    def __init__(self, reason: str) -> None:
+        """Names the parameter of `emulate`."""
+        super().__init__(f"homes: {reason}")
+        self.reason = reason
+
+
 class Home(NamedTuple):
     """A home with an end for programs."""
 
@@ -77,7 +86,7 @@ def _check(group: str, taken: Sequence[str], groups: Sequence[str]) -> None:
         why = ""
     else:
         return
-    raise InputError(f"home: found {group!r}{why}; allowed: {allowed}")
+    raise HomeError(f"found {group!r}{why}; allowed: {allowed}")
 
 
 def _new_entry(name: str, taken: Iterable[str]) -> str:
@@ -93,8 +102,8 @@ def _hosts(group: str, before: Sequence[Home]) -> Sequence[str]:
     if not before:
         return [HOME] if own in taken or not own else [HOME, own]
     if own in taken or not own:
-        raise InputError(
-            f"home: found {group!r}, which programs would know by the name {own!r} of another end; "
+        raise HomeError(
+            f"found {group!r}, which programs would know by the name {own!r} of another end; "
             "allowed: a group with another name"
         )
     return [own]

@@ -1,12 +1,13 @@
 """Real programs on a line that is simulated in real time."""
 
-import contextlib
+import math
 import os
 import shlex
 import subprocess
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
+from numbers import Real
 from pathlib import Path
 from tempfile import TemporaryFile
 from types import TracebackType
@@ -16,6 +17,7 @@ from .._sojourn import Variant
 from ..base.errors import InputError
 from ..base.files import draft_of_file
 from .emulated_homes import HOME, SERVER, with_homes
+from .heard import Heard
 from .part_files import PartFiles
 from .part_import import hooks
 from .parts import Given, files_of, refuse_in_parts
@@ -54,12 +56,22 @@ class Lateness(NamedTuple):
     max_ms: float | None
 
 
+class LineEndedError(RuntimeError):
+    """No program starts on a line that has ended."""
+
+
 class Program:
     """A program that runs at an end of the line."""
 
-    def __init__(self, native: "NativeProgram", command: Sequence[str]) -> None:
-        """Wraps the native program."""
-        self._native = native
+    def __init__(
+        self,
+        native: "NativeProgram",
+        command: Sequence[str],
+        look: Callable[[], None],
+        heard: Heard | None,
+    ) -> None:
+        """Wraps the native program. `look` raises why the line has ended, if it has by itself."""
+        self._native, self._look, self._heard = native, look, heard
         self.args = command
 
     def __repr__(self) -> str:
@@ -73,14 +85,24 @@ class Program:
     def wait(self, timeout: float | None = None) -> int:
         """Waits for its end and returns its exit status.
 
-        Raises `subprocess.TimeoutExpired` if it runs longer than `timeout`, in s.
+        Raises `subprocess.TimeoutExpired` if it runs longer than `timeout`, in s, and what
+        `Emulation.finish` raises if the line ends by itself before.
         """
-        deadline = None if timeout is None else time.monotonic() + timeout
-        while (status := self._native.poll()) is None:
-            if deadline is not None and time.monotonic() >= deadline:
-                raise subprocess.TimeoutExpired(list(self.args), timeout or 0)
-            time.sleep(_POLL_S)
+        limit_s = math.inf if timeout is None else _limit("timeout", timeout)
+        status = self._status_within(limit_s, self._look)
+        if status is None:
+            raise subprocess.TimeoutExpired(list(self.args), limit_s)
         return status
+
+    def _status_within(self, limit_s: float, look: Callable[[], None]) -> int | None:
+        deadline = time.monotonic() + limit_s
+        while True:
+            # What a program came to on a line that had failed says nothing.
+            look()
+            status = self._native.poll()
+            if status is not None or time.monotonic() >= deadline:
+                return status
+            time.sleep(_POLL_S)
 
     def terminate(self) -> None:
         """Asks it and its children to end."""
@@ -93,10 +115,13 @@ class Program:
     def end(self) -> None:
         """Asks it to end, and kills it with its children if it does not."""
         if self.returncode is None:
+            if self._heard:
+                self._heard.mute()
             self.terminate()
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self.wait(_GRACE_S)
+            self._status_within(_GRACE_S, lambda: None)
         self.kill()
+        if self._heard:
+            self._heard.end()
 
 
 class Emulation:
@@ -129,10 +154,14 @@ class Emulation:
         `homes` are the groups of further homes, each with a name likewise. `server_output` is where
         the program at the server writes.
         """
-        if not max_late_ms > 0:
-            raise InputError(f"max_late_ms: found {max_late_ms}; allowed: more than 0")
-        if not wait_s >= 0:
-            raise InputError(f"wait_s: found {wait_s}; allowed: a time in s, from 0 on")
+        if not _is_number(max_late_ms) or not max_late_ms > 0:
+            raise InputError(f"max_late_ms: found {max_late_ms!r:.60}; allowed: more than 0")
+        if not _is_number(wait_s) or not wait_s >= 0:
+            raise InputError(f"wait_s: found {wait_s!r:.60}; allowed: a time in s, from 0 on")
+        if not isinstance(record, str | os.PathLike | None):
+            raise InputError(f"record: found {record!r:.60}; allowed: the path of a file")
+        if payloads and record is None:
+            raise InputError("payloads: found no record; allowed: with record")
         self._variant, self._homes = with_homes(variant, name, homes)
         self._server = None if server is None else words_of(server)
         self._server_output = server_output
@@ -141,8 +170,10 @@ class Emulation:
         self._uplink = uplink
         self._native: NativeEmulation | None = None
         self._programs: list[Program] = []
+        self._was_entered = False
         self._result: Result | None = None
         self._files: PartFiles | None = None
+        self._refusal: Exception | None = None
         self._failure = ""
         self._held = ExitStack()
 
@@ -161,6 +192,10 @@ class Emulation:
 
     def __enter__(self) -> "Emulation":
         refuse_in_parts()
+        if self._was_entered:
+            raise RuntimeError(
+                "found a second block of one emulation; allowed: one; sojourn.emulate makes another"
+            )
         with ExitStack() as held:
             if self._variant.calls_python:
                 self._files = files_of(self._variant)
@@ -175,6 +210,7 @@ class Emulation:
                 self._start_server(self._server)
             self._native.start()
             self._held = held.pop_all()
+            self._was_entered = True
         return self
 
     def __exit__(
@@ -183,7 +219,11 @@ class Emulation:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if kind is not None:
+        if kind is not None and error is not None:
+            try:
+                self._look()
+            except Exception as why:
+                error.add_note(f"the line had ended: {why}")
             self._failure = kind.__name__
             self._held.__exit__(kind, error, trace)
             return
@@ -202,8 +242,20 @@ class Emulation:
         """Starts a program at an end; it ends with the block at the latest.
 
         The end is `"home"`, `"server"` or the group of a further home. The streams are those of
-        this process, files, or `subprocess.DEVNULL`.
+        this process, files, or `subprocess.DEVNULL`. Raises `RuntimeError` if the line has ended.
         """
+        self._refuse_after_end()
+        return self._start(command, at, stdin, stdout, stderr)
+
+    def _start(
+        self,
+        command: Command,
+        at: str,
+        stdin: int | IO[Any] | None,
+        stdout: int | IO[Any] | None,
+        stderr: int | IO[Any] | None,
+        heard: Heard | None = None,
+    ) -> Program:
         ends = self._ends()
         if at not in ends:
             raise ValueError(f"at: found {at!r}; allowed: {', '.join(map(repr, ends))}")
@@ -214,7 +266,7 @@ class Emulation:
                 for stream in (stdin, stdout, stderr)
             ]
             native = self._line.spawn(ends[at], command, (streams[0], streams[1], streams[2]))
-        self._programs.append(Program(native, command))
+        self._programs.append(Program(native, command, self._look, heard))
         return self._programs[-1]
 
     def run(
@@ -228,8 +280,11 @@ class Emulation:
         """Runs a program at an end, and returns what it wrote and its exit status.
 
         After `timeout` s it is killed, and `subprocess.TimeoutExpired` is raised. With `check` an
-        exit status other than 0 raises `subprocess.CalledProcessError`.
+        exit status other than 0 raises `subprocess.CalledProcessError`. If the line ends by itself
+        meanwhile, this raises what `finish` raises.
         """
+        if timeout is not None:
+            _limit("timeout", timeout)
         with TemporaryFile() as out, TemporaryFile() as err:
             program = self.start(command, at=at, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
             try:
@@ -259,22 +314,29 @@ class Emulation:
 
     @property
     def has_ended(self) -> bool:
-        """Has the line ended by itself? Then `finish` says why."""
-        return self._line.has_ended()
+        """Has the line ended? If it has by itself, `finish` raises why."""
+        return self.has_result or bool(self._failure) or self._line.has_ended()
 
     def finish(self) -> Result:
         """Ends the programs and the line, and returns the results.
 
-        Raises `OSError` if the record could not be written; `result` is there all the same.
+        Raises `PartError` if a part of one's own failed, `InputError` if the machine slept or
+        nothing was measured, and `OSError` if the record could not be written; then alone `result`
+        is there all the same.
         """
-        if self._result is None:
+        if self._result is None and self._refusal is None:
+            line = self._line
             self._end_programs()
-            native, variant, failure = self._line.finish(self._max_late_ms)
-            if self._files is not None:
-                self._files.end()
-            self._result = Result(variant, native)
-            if failure is not None:
-                raise failure
+            try:
+                native, variant, self._refusal = line.finish(self._max_late_ms)
+                if self._files is not None:
+                    self._files.end()
+                self._result = Result(variant, native)
+            except Exception as error:
+                self._refusal, self._failure = error, type(error).__name__
+        if self._refusal is not None:
+            raise self._refusal
+        assert self._result is not None
         return self._result
 
     @property
@@ -311,10 +373,26 @@ class Emulation:
             raise RuntimeError("found no line; allowed: within `with sojourn.emulate(...)`")
         return self._native
 
+    def _look(self) -> None:
+        if self._native is not None and self._native.has_ended():
+            self.finish()
+
+    def _refuse_after_end(self) -> None:
+        if not self.has_ended:
+            return
+        reason, why = None, ""
+        if self._native is not None:
+            try:
+                self.finish()
+            except Exception as error:
+                reason, why = error, f" ({error})"
+        raise LineEndedError(f"the line has ended{why}; allowed: a program before that") from reason
+
     def _start_server(self, command: Sequence[str]) -> None:
-        program = self.start(
-            command, at=SERVER, stdin=subprocess.DEVNULL, stdout=self._server_output
-        )
+        with Heard() as heard:
+            program = self._start(
+                command, SERVER, subprocess.DEVNULL, self._server_output, heard.descriptor, heard
+            )
         deadline = time.monotonic() + self._wait_s
         while not self._line.listens(None):
             if program.returncode is not None:
@@ -386,7 +464,7 @@ def emulate(
         one = chosen(loaded, variant)
     return Emulation(
         one,
-        homes=[(group, "program") for group in ([homes] if isinstance(homes, str) else homes)],
+        homes=[(group, "program") for group in _names("homes", homes)],
         server=server,
         server_output=subprocess.DEVNULL,
         wait_s=wait_s,
@@ -429,7 +507,29 @@ def _native() -> "type[NativeEmulation]":
     return NativeEmulation
 
 
+def _names(what: str, given: Any) -> list[str]:
+    names = [given] if isinstance(given, str) else given
+    if not isinstance(names, Iterable):
+        raise InputError(f"{what}: found {given!r:.60}; allowed: names")
+    return list(names)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _limit(name: str, value: float) -> float:
+    if not _is_number(value) or math.isnan(value):
+        raise InputError(f"{name}: found {value!r:.60}; allowed: a time in s")
+    return float(value)
+
+
 def _descriptor(stream: int | IO[Any] | None) -> int | None:
+    if stream in (subprocess.PIPE, subprocess.STDOUT):
+        raise InputError(
+            f"found stream {stream} of subprocess; allowed: a file, subprocess.DEVNULL or None; "
+            "run returns what a program wrote"
+        )
     return stream if stream is None or isinstance(stream, int) else stream.fileno()
 
 
