@@ -80,7 +80,7 @@ impl Worker {
         match called.and_then(|()| read(answers).map_err(Cause::from)) {
             Ok(answer) => Some(answer),
             Err(cause) => {
-                self.fail(Some(hook), cause);
+                self.fail(Some(hook.name()), cause);
                 None
             }
         }
@@ -107,14 +107,14 @@ impl Worker {
             out.set(name, unit, values.get(place).copied().unwrap_or(f64::NAN));
         }
         if let Err(cause) = read {
-            self.fail(None, cause);
+            self.fail(Some("gauges"), cause);
         }
     }
 
-    fn fail(&self, hook: Option<Hook>, cause: Cause) {
+    fn fail(&self, doing: Option<&'static str>, cause: Cause) {
         *self.instance.borrow_mut() = None;
         let part = self.part.program.source().to_owned();
-        self.watch.report(Failure { part, hook, at: self.now, cause });
+        self.watch.report(Failure { part, doing, at: self.now, cause });
     }
 }
 
@@ -158,6 +158,12 @@ pub(crate) fn at_most(answers: &[f64], most: usize) -> Result<&[f64], Refused> {
     }
 }
 
+/// A number as messages show it: one of 300 digits by its power of ten.
+pub(crate) fn in_short(number: f64) -> String {
+    let is_short = number == 0.0 || (1e-6..1e16).contains(&number.abs());
+    if is_short || !number.is_finite() { number.to_string() } else { format!("{number:e}") }
+}
+
 /// A time as hooks get it.
 pub(crate) fn us(time: Time) -> f64 {
     time.us_f64()
@@ -168,9 +174,13 @@ pub(crate) fn between(what: &str, found: f64, [least, most]: [f64; 2]) -> Result
     match (least..=most).contains(&found) {
         true => Ok(found),
         false if most == f64::MAX => Err(Refused(format!(
-            "found {found} as {what}; allowed: a finite number from {least} on"
+            "found {} as {what}; allowed: a finite number from {least} on",
+            in_short(found)
         ))),
-        false => Err(Refused(format!("found {found} as {what}; allowed: {least} to {most}"))),
+        false => {
+            let found = in_short(found);
+            Err(Refused(format!("found {found} as {what}; allowed: {least} to {most}")))
+        }
     }
 }
 
@@ -180,7 +190,8 @@ pub(crate) const LEAST_TIMER: Time = Time::from_ps(1_000_000);
 /// A timer that its own hook sets to the same time.
 pub(crate) fn is_now(at_us: f64) -> Refused {
     Refused(format!(
-        "found {at_us} as time of the timer in us, which is now; allowed: a later one, as time does not go on"
+        "found {} as time of the timer in us, which is now; allowed: a later one, as time does not go on",
+        in_short(at_us)
     ))
 }
 

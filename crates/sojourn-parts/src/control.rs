@@ -11,7 +11,7 @@ use sojourn_transport::cc::{
 };
 use sojourn_transport::rate::{LossPhase, RateSample};
 
-use super::answers::{LEAST_TIMER, Refused, Worker, at_most, between, is_now, us};
+use super::answers::{LEAST_TIMER, Refused, Worker, at_most, between, in_short, is_now, us};
 use super::hook::{EXTENDED, Hook};
 use super::values::Values;
 
@@ -418,8 +418,9 @@ fn read_wanted(
     let bps = between("pacing rate in bit/s", said(1).unwrap_or_default(), [0.0, f64::MAX])?;
     if bps > 0.0 && !is_paced {
         let message = format!(
-            "found {bps} as pacing rate in bit/s of a control that is not declared as paced; \
-             allowed: none, or a class with paced = True, a module with \"paced\": true"
+            "found {} as pacing rate in bit/s of a control that is not declared as paced; \
+             allowed: none, or a class with paced = True, a module with \"paced\": true",
+            in_short(bps)
         );
         return Err(Refused(message));
     }
@@ -449,7 +450,7 @@ fn read_burst(
 fn read_flag(what: &str, found: f64) -> Result<bool, Refused> {
     match found {
         0.0 | 1.0 => Ok(found == 1.0),
-        _ => Err(Refused(format!("found {found} as {what}; allowed: 0 or 1"))),
+        _ => Err(Refused(format!("found {} as {what}; allowed: 0 or 1", in_short(found)))),
     }
 }
 
@@ -457,7 +458,8 @@ fn read_flag(what: &str, found: f64) -> Result<bool, Refused> {
 fn read_wake(at_us: f64, hook: Hook, now: Time) -> Result<Time, Refused> {
     if hook == Hook::OnStart && at_us.is_finite() {
         return Err(Refused(format!(
-            "found {at_us} as time of the timer in us, when there is no time yet; allowed: in on_established and later"
+            "found {} as time of the timer in us, when there is no time yet; allowed: in on_established and later",
+            in_short(at_us)
         )));
     }
     let at_us = between("time of the timer in us", at_us, [us(now), f64::INFINITY])?;

@@ -14,7 +14,7 @@ use sojourn_scenario::controllers::{
     Update,
 };
 
-use super::answers::{Refused, Worker, at_most, between};
+use super::answers::{Refused, Worker, at_most, between, in_short};
 use super::hook::Hook;
 use super::registered::Registered;
 use super::values::Values;
@@ -139,7 +139,8 @@ fn read_rates(answers: &[f64], now: Rates) -> Result<Rates, Refused> {
         let read = |bps| match now {
             Some(_) => between(&format!("rate {way} in bit/s"), bps, [0.0, f64::MAX]),
             None => Err(Refused(format!(
-                "found {bps} as rate {way} in bit/s; allowed: none, as the router has no shaper {way}"
+                "found {} as rate {way} in bit/s; allowed: none, as the router has no shaper {way}",
+                in_short(bps)
             ))),
         };
         said.map(read).transpose()

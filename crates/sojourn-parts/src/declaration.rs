@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use sojourn_input::words;
 
+use super::answers::in_short;
 use super::hook::{Hook, Role};
 use super::parameter::Parameter;
 use super::setting::{Setting, digest_key};
@@ -321,7 +322,7 @@ impl Declaration {
         match spans.into_iter().find(|us| !(LEAST_UPDATE_US..=MOST_UPDATE_US).contains(us)) {
             Some(us) => {
                 let allowed = format!("{LEAST_UPDATE_US} to {MOST_UPDATE_US}");
-                Err(format!("found {us} us between updates; allowed: {allowed}"))
+                Err(format!("found {} us between updates; allowed: {allowed}", in_short(us)))
             }
             None => Ok(()),
         }

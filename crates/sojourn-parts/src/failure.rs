@@ -10,7 +10,6 @@ use sojourn_engine::units::Time;
 use sojourn_input::fault;
 use sojourn_input::problem::Warning;
 
-use super::hook::Hook;
 use super::program::Cause;
 
 /// A part that failed.
@@ -18,8 +17,8 @@ use super::program::Cause;
 pub struct Failure {
     /// Where it is from, or its kind in scenarios.
     pub part: String,
-    /// Which hook was called; none where the instance was made or its gauges were read.
-    pub hook: Option<Hook>,
+    /// What it was at: a hook, its gauges; none where the instance was made.
+    pub doing: Option<&'static str>,
     /// The simulated time, as far as the part knew it.
     pub at: Time,
     /// What the language says.
@@ -28,9 +27,9 @@ pub struct Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { part, hook, at, cause } = self;
-        let hook = hook.map_or(String::new(), |hook| format!("{}, ", hook.name()));
-        write!(f, "part {part}: {hook}at {:.6} s: {cause}", at.secs_f64())
+        let Self { part, doing, at, cause } = self;
+        let doing = doing.map_or(String::new(), |doing| format!("{doing}, "));
+        write!(f, "part {part}: {doing}at {:.6} s: {cause}", at.secs_f64())
     }
 }
 

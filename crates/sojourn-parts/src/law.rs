@@ -8,7 +8,7 @@ use sojourn_engine::record::Gauges;
 use sojourn_engine::rng::{Rng, Seed};
 use sojourn_engine::units::Time;
 
-use super::answers::{Refused, Worker, at_most, between, field, us};
+use super::answers::{Refused, Worker, at_most, between, field, in_short, us};
 use super::hook::{Hook, verdict};
 use super::values::Values;
 
@@ -116,7 +116,8 @@ fn read_verdict(answers: &[f64]) -> Result<Verdict, Refused> {
         verdict::MARK => Ok(Verdict::Signal),
         verdict::DROP => Ok(Verdict::Drop),
         other => Err(Refused(format!(
-            "found {other} as what to do with a packet; allowed: {} to pass, {} to mark, {} to drop it",
+            "found {} as what to do with a packet; allowed: {} to pass, {} to mark, {} to drop it",
+            in_short(other),
             verdict::PASS,
             verdict::MARK,
             verdict::DROP
