@@ -41,6 +41,8 @@ DECLARED = [
     ),
     ("traffic", "direction = 'sideways'", 'direction: found "sideways"; allowed: up, down'),
     ("traffic", "two_way = 'yes'", "two_way: found yes; allowed: True, False"),
+    ("law", "kind = 'codel'", 'found a part from outside called "codel"; allowed: a name other'),
+    ("traffic", "kind = 'transfer'", 'found a part from outside called "transfer"'),
     ("control", "ecn = 'l5s'", 'ecn: found "l5s"; allowed: off, classic, accecn, l4s'),
     ("control", "ecn = Control", "ecn: found the class Control; allowed: a text"),
     ("law", "kind = 5", "kind: found 5; allowed: a text"),
@@ -76,6 +78,11 @@ DECLARED = [
         "update_us = 5\n    update_ms = parameter(5, unit='ms', range=(1, 10))\n"
         "    def on_update(self, *n): return 0",
         "found update_ms and 5 as the time between updates; allowed: update_us = 1000, or",
+    ),
+    (
+        "law",
+        "update_us = 1e300\n    def on_update(self, *n): return 0",
+        "found 1e300 us between updates; allowed: 1 to 1000000000000",
     ),
     (
         "law",
@@ -118,6 +125,15 @@ ANSWERED = [
     ("controller", "self.down_bps = 2e6", "allowed: none, as the router has no shaper down"),
     ("traffic", "return 5", f"found 5 {_NOTHING}; call self.send"),
     ("traffic", "self.wake(True)", "found True as number of a command; allowed: a number"),
+    ("control", "self.window_bytes = -1e300", "found -1e300 as window in bytes; allowed: a finite"),
+    ("traffic", "self.wake(-1e300)", "found -1e300 as time of the timer in us; allowed"),
+    ("traffic", "self.datagram(HOME, 500, frame=5)", "frame: found 5; allowed: (the number of"),
+    ("traffic", "self.datagram(HOME, 500, frame=(3, 0))", "frame: found (3, 0); allowed: (the"),
+    (
+        "traffic",
+        "[self.datagram(HOME, 500, frame=(4, n)) for n in (2, 3)]",
+        "found a datagram of frame 4 with 3 as the number of its datagrams, and one with 2 before",
+    ),
     ("traffic", "self.wake(math.nan)", "found NaN as time of the timer in us"),
     (
         "traffic",
@@ -150,6 +166,12 @@ GUARDED = {
     "import os; os.mkdir('left')": "changes files",
     "import os; os.remove('v.txt')": "changes files",
     "import os; os.chdir('/')": "changes the current folder",
+    "import os; os.environ['LEFT'] = '1'": "changes environment variables",
+    "import os; os.environ.pop('PATH')": "changes environment variables",
+    "import os; os.umask(0)": "changes the mask of new files",
+    "import os; os.nice(0)": "changes its priority",
+    "import os; os.mkfifo('left')": "changes files",
+    "import resource as r; r.setrlimit(r.RLIMIT_CORE, (0, 0))": "changes limits of the process",
     "import os; os.kill(os.getpid(), 0)": "sends a signal",
     "import os; os._exit(7)": "ends the process",
     "import os; os.close(2)": "closes the standard streams",
@@ -162,6 +184,20 @@ GUARDED = {
     "import sys; sys.addaudithook(lambda *_: 1 / 0)": "watches the process",
 }
 """Lines that no hook and no `__init__` may have, and what is said of each."""
+
+SWALLOWED = {
+    "try: open('left.txt', 'w')\n        except Exception: pass": "writes",
+    "try: os.fork()\n        except BaseException: pass": "starts a process",
+    "try: __import__('gains')\n        except ImportError: pass": "gains is imported by a hook",
+    "glob.glob('*.csv')": "lists a folder",
+    "list(os.walk('.'))": "lists a folder",
+    "list(pathlib.Path('.').glob('*'))": "lists a folder",
+    "glob.glob('*.csv')[0]": "lists a folder",
+    "linecache.getline('v.txt', 1)": "opens",
+    "shutil.rmtree('.', ignore_errors=True)": "lists a folder",
+    "with contextlib.suppress(OSError): os.remove('v.txt')": "changes files",
+}
+"""Lines with modules of the library after which a part would go on, and what is said of each."""
 
 IMPORTED = {
     "import subprocess; subprocess.check_output(['true'])": "starts a process",

@@ -1,8 +1,10 @@
 """Parts that are wrong: each is refused in one message, in all roles and both languages alike."""
 
 import gc
+import linecache
 import subprocess
 import sys
+import traceback
 import warnings
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,7 @@ import hostile_parts as cases
 import pytest
 import sojourn
 import wasm_modules
-from hostile_parts import ANSWERED, CHOSEN, DECLARED, GUARDED, HOOK, IMPORTED, REST
+from hostile_parts import ANSWERED, CHOSEN, DECLARED, GUARDED, HOOK, IMPORTED, REST, SWALLOWED
 from sojourn.base.lookup import UnknownError
 from sojourn.runs.parts import parts_of
 
@@ -97,6 +99,66 @@ def test_hooks_compute_and_do_nothing_else(
             message = refusal(path, role)
             assert GUARDED[line] in message and "a hook" in message, message
     assert {path.name for path in tmp_path.iterdir()} == {"own.py", "v.txt"}
+
+
+MODULES_OF_LINES = "import contextlib, glob, linecache, os, pathlib, shutil"
+
+
+@pytest.mark.parametrize("line", SWALLOWED)
+def test_what_was_refused_once_ends_the_run(
+    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever is done with the exception, in a hook, `__init__` or a gauge."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("v.txt", "gains.py"):
+        (tmp_path / name).write_text("")
+    gauge = "gauges = {'g': ''}\n    @property\n    def g(self):\n        %s\n        return 1"
+    start = "def __init__(self):\n        %s"
+    for place in ("", start, gauge):
+        body = "pass" if place else line
+        path = file_of(tmp_path, "law", place % line if place else "pass", body, MODULES_OF_LINES)
+        assert SWALLOWED[line] in refusal(path, "law")
+
+
+def test_what_an_import_swallows_is_refused(tmp_path: Path) -> None:
+    line = "import os\ntry: os.system('true')\nexcept Exception: pass"
+    path = file_of(tmp_path, "law", top=line)
+    with pytest.raises(UnknownError, match="the file starts a process; allowed: none, line 4"):
+        parts_of([f"{path}:A"])
+
+
+def test_a_class_without_a_file_is_held_to_the_same(tmp_path: Path) -> None:
+    """Nothing may have been imported before, so it is in a process of its own."""
+    lines = (
+        f"import glob, sojourn\nLINE = {LINE!r}\nfor line in [1]:\n"
+        " class A(sojourn.Law):\n  def on_arrival(self, *numbers): glob.glob('*')\n"
+        f"sojourn.run(LINE, set=[{CHOSEN['law']!r}], parts=[A])"
+    )
+    done = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True)
+    assert "part A: on_arrival, at 0.000000 s: Refused: a hook lists a" in done.stderr
+
+
+def test_lines_of_a_traceback_are_no_files_of_the_part() -> None:
+    """It shows those of the callers, such as this file."""
+
+    class A(sojourn.Law):
+        def on_arrival(self, *numbers: float) -> None:
+            linecache.clearcache()
+            assert "".join(traceback.format_stack())
+
+    sojourn.run(LINE, set=[CHOSEN["law"]], parts=[A])
+
+
+def test_an_exception_without_a_text_is_its_name(tmp_path: Path) -> None:
+    for body, said in (("raise KeyboardInterrupt", "KeyboardInterrupt"), ("assert 0", "")):
+        message = refusal(file_of(tmp_path, "law", body=body), "law")
+        assert message.endswith(f"s: {said or 'AssertionError'}")
+
+
+def test_what_gauges_raise_is_said_of_them(tmp_path: Path) -> None:
+    gauge = "gauges = {'g': ''}\n    g = property(lambda self: 1 / 0)"
+    message = refusal(file_of(tmp_path, "law", gauge), "law")
+    assert ":A: gauges, at 0." in message and "ZeroDivisionError" in message
 
 
 @pytest.mark.parametrize("line", IMPORTED)

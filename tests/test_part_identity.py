@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -166,6 +167,15 @@ def test_resumed_runs_are_of_one_version(tmp_path: Path) -> None:
         means.append([run.flows["throughput_mbps"][0].as_py() for run in runs])
     assert min(means[0]) > 3.5 > 1 > max(means[1])
     assert len(means[0]) == len(means[1]) == 2
+
+
+def test_a_helper_that_changed_is_named_in_another_process(tmp_path: Path) -> None:
+    (part,) = parts_of([helper(tmp_path, 0)])
+    sent = pickle.dumps(part)
+    assert pickle.loads(sent).digest == part.digest
+    (tmp_path / "gains.py").write_text("RATE = 0.5")
+    with pytest.raises(UnknownError, match=r"part: .*/gains\.py has changed since it was read"):
+        pickle.loads(sent)
 
 
 def test_metadata_names_files_and_versions(tmp_path: Path) -> None:
@@ -345,6 +355,7 @@ def test_a_task_whose_files_have_changed_says_what_to_do(tmp_path: Path) -> None
             f"scenario: upstream.queue.law: {tmp_path / 't'} has changed"
         )
         assert "put it back, or repeat the command (with --overwrite" in problem.message
+        assert "in Python the run, with overwrite=True" in problem.message
     (tmp_path / "own.py").write_text((tmp_path / "own.py").read_text() + "# other")
     with pytest.raises(
         sojourn.ScenarioError, match=r"scenario: .* own has changed since \w{16} was"
@@ -414,7 +425,7 @@ def answer_with(
         "sys.stdout.write('called')",
         "os.write(1, b'called')",
         "sys.stdout = sys.stderr = None",
-        "sys.modules.clear(); sys.path.clear(); sys.argv.clear(); os.environ.clear()",
+        "sys.modules.clear(); sys.path.clear(); sys.argv.clear()",
         "builtins.len = builtins.open = None",
     ],
 )

@@ -1,6 +1,6 @@
 //! Parts from outside: classes of Python, and WebAssembly modules.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::fmt;
 use std::ops::Deref;
@@ -10,6 +10,7 @@ use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use sojourn::Parts;
+use sojourn::input::problem::Problems;
 use sojourn_parts::{
     Cause, Declaration, EXTENDED, Failure, Hook, Instance, Number, Parameter, Program, Role,
     Setting, digest_of, kept, register,
@@ -53,7 +54,7 @@ impl Part {
         let methods = declaration.hooks.iter().map(|hook| Method::new((*hook, role), &taken));
         let methods = methods.collect::<Result<_, _>>().map_err(refused)?;
         let class = Box::new(Class { declaration, make, methods });
-        Ok(Self { program: Arc::new(Sourced { source, program: class }), calls_python: true })
+        Self::made(Sourced { source, program: class }, true)
     }
 
     /// The hooks of a role: the numbers that each may take, how many of them come first, and since which version of
@@ -71,13 +72,26 @@ impl Part {
         roles.flat_map(of).collect()
     }
 
+    /// A method of a part in this thread has done what it may not. Its call fails with this exception, whatever
+    /// becomes of it meanwhile.
+    #[staticmethod]
+    fn refuse(error: Bound<'_, PyAny>) {
+        REFUSED.with_borrow_mut(|refused| _ = refused.get_or_insert(PyErr::from_value(error)));
+    }
+
+    /// Takes what was refused since the last call of a method.
+    #[staticmethod]
+    fn refused(py: Python<'_>) -> Option<Py<PyAny>> {
+        REFUSED.take().map(|error| error.into_value(py).into_any())
+    }
+
     /// The part that is a WebAssembly module, the content of a file with this digest. Raises `ValueError` with what
     /// is wrong in it.
     #[staticmethod]
     fn of_module(py: Python<'_>, module: &[u8], digest: &str, source: String) -> PyResult<Self> {
         let program = py.detach(|| sojourn_wasm::read(module, digest));
         let program = program.map_err(PyValueError::new_err)?;
-        Ok(Self { program: Arc::new(Sourced { source, program }), calls_python: false })
+        Self::made(Sourced { source, program }, false)
     }
 
     /// What results keep of what it says of itself, as JSON.
@@ -99,10 +113,36 @@ impl Part {
     }
 }
 
+impl Part {
+    /// Scenarios can choose it: no part of Sojourn has its name.
+    fn made(program: impl Program + 'static, calls_python: bool) -> PyResult<Self> {
+        let part = Self { program: Arc::new(program), calls_python };
+        let parts =
+            register(Parts::default(), part.program.clone()).map_err(PyValueError::new_err)?;
+        let refused = |problems: Problems| PyValueError::new_err(problems.first().message.clone());
+        parts.json_schema().map_err(refused)?;
+        Ok(part)
+    }
+}
+
 /// These parts, for scenarios to choose from.
 pub(crate) fn parts_of(parts: &[PyRef<'_, Part>]) -> PyResult<Parts> {
     let add = |all, part: &PyRef<'_, Part>| register(all, part.program.clone());
     parts.iter().try_fold(Parts::default(), add).map_err(PyValueError::new_err)
+}
+
+thread_local! {
+    /// What was refused first since the last call of a method.
+    static REFUSED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
+}
+
+/// Calls lines of a part. What was refused meanwhile fails it: libraries swallow exceptions.
+fn within_bounds<T>(call: impl FnOnce(Python<'_>) -> PyResult<T>) -> Result<T, Raised> {
+    Python::attach(|py| {
+        let done = call(py);
+        REFUSED.take().map_or(done, Err)
+    })
+    .map_err(Raised)
 }
 
 /// The exception for a part that failed. Its cause is that of the part itself.
@@ -199,14 +239,14 @@ impl Program for Class {
     }
 
     fn start(&self, parameters: &[Setting], seed: u64) -> Result<Box<dyn Instance>, Cause> {
-        let started = Python::attach(|py| {
+        let started = within_bounds(|py| {
             let described = self.declaration.parameters.iter().zip(parameters);
             let values = described.map(|(of, setting)| value(py, of, setting));
             let values = values.collect::<PyResult<Vec<_>>>()?;
             let object = self.make.bind(py).call1((values, seed))?;
             Object::new(self, &object)
         });
-        Ok(Box::new(started.map_err(Raised)?))
+        Ok(Box::new(started?))
     }
 }
 
@@ -358,11 +398,11 @@ impl Object {
 
 impl Instance for Object {
     fn call(&mut self, hook: Hook, numbers: &[f64], answers: &mut Vec<f64>) -> Result<(), Cause> {
-        Ok(Python::attach(|py| self.ask(py, hook, numbers, answers)).map_err(Raised)?)
+        Ok(within_bounds(|py| self.ask(py, hook, numbers, answers))?)
     }
 
     fn gauges(&mut self, values: &mut Vec<f64>) -> Result<(), Cause> {
-        Ok(Python::attach(|py| self.read(py, values)).map_err(Raised)?)
+        Ok(within_bounds(|py| self.read(py, values))?)
     }
 }
 
@@ -529,7 +569,8 @@ impl fmt::Debug for Raised {
 
 impl fmt::Display for Raised {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
+        // Many an exception has no text.
+        f.write_str(self.0.to_string().trim_end_matches(": "))
     }
 }
 

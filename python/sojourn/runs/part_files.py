@@ -28,7 +28,10 @@ def digest_of_file(path: Path) -> str:
         return ""
 
 
-WHAT_TO_DO = "put it back, or repeat the command (with --overwrite where runs are stored)"
+WHAT_TO_DO = (
+    "put it back, or repeat the command (with --overwrite where runs are stored; in Python the "
+    "run, with overwrite=True)"
+)
 """Where a file is not as results name it."""
 
 

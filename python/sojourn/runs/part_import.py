@@ -19,6 +19,7 @@ import signal
 import sys
 import sysconfig
 import threading
+import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -29,8 +30,9 @@ from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from importlib.util import resolve_name
 from pathlib import Path
 from types import CodeType, FrameType, ModuleType
-from typing import Any, TextIO
+from typing import Any, NoReturn, TextIO
 
+from .._sojourn import Part as NativePart
 from .._sojourn import PartError
 from ..base.files import read_content
 from ..base.lookup import UnknownError
@@ -182,6 +184,7 @@ class hooks:
         self._files, self._in_this_thread = files, in_this_thread
 
     def __enter__(self) -> None:
+        _listen()
         self._token = _in_hooks.set(self._files if self._in_this_thread else None)
         _process.keep()
 
@@ -190,8 +193,11 @@ class hooks:
             error.__cause__ = own_lines(error.__cause__)
         _process.give_back()
         _in_hooks.reset(self._token)
+        late = NativePart.refused()
         if error is None or isinstance(error, PartError):
             self._files.check()
+        if error is None and late is not None:  # when its instances were given up
+            raise PartError(f"part: {late}") from own_lines(late)
 
 
 def own_lines(error: BaseException) -> BaseException:
@@ -319,6 +325,7 @@ class _Reader:
         self.files: dict[Path, str] = {}
         self.elsewhere: dict[Path, str] = {}
         self.packages: set[str] = set()
+        self.refused: Exception | None = None
         self.modules: dict[str, ModuleType] = {}
         self.loaded = dict(sys.modules)
         self.builtins = {**vars(builtins), "__import__": self._import, "print": _print}
@@ -338,6 +345,8 @@ class _Reader:
         try:
             with self._alone(), self._visible():
                 exec(self.code_of(self.file), vars(module))
+            if self.refused is not None:
+                raise self.refused
         except BaseException:
             sys.modules.pop(module.__name__, None)
             raise
@@ -445,7 +454,7 @@ class _Reader:
         if not self._is_own_name(top):
             return __import__(name, globals, locals, fromlist, level)
         if whole not in self.modules:
-            raise ImportError(f"{whole} is imported by a hook; allowed: at the top of the file")
+            refuse(ImportError(f"{whole} is imported by a hook; allowed: at the top of the file"))
         with self._visible():
             return __import__(name, globals, locals, fromlist, level)
 
@@ -499,7 +508,28 @@ def _on_event(event: str, values: tuple[Any, ...]) -> None:
     refused = _REFUSED if reader is not None else _REFUSED_BY_HOOKS
     # At their import packages do what they need.
     if event in refused and _is_called_by_part(sys._getframe(1)):
-        raise PermissionError(f"{_whose()} {refused[event]}; allowed: none")
+        refuse(Refused(f"{_whose()} {refused[event]}; allowed: none"))
+
+
+class Refused(PermissionError):
+    """What a part may not do. Libraries fill in the attributes of an `OSError`; its text stays."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+def refuse(error: Exception) -> NoReturn:
+    """Raises what is said to lines of a part that do what they may not.
+
+    They may not go on without it either, as with the empty list that `glob` makes of a refusal. So
+    it is raised once more when the method, or the file, is through.
+    """
+    reader = _reading.get()
+    if reader is None:
+        NativePart.refuse(error)
+    elif reader.refused is None:
+        reader.refused = error
+    raise error
 
 
 def _whose() -> str:
@@ -509,14 +539,12 @@ def _whose() -> str:
 def _refuse_file(event: str, values: tuple[Any, ...]) -> None:
     """What a hook opens is a file of its part that it reads."""
     if event == "open" and (path := _written_by_part(values)) is not None:
-        raise PermissionError(f"a hook writes {path}; allowed: none")
+        refuse(Refused(f"a hook writes {path}; allowed: none"))
     path = _read_by_part(values)
     files = _in_hooks.get()
     if path is not None and files is not None and not files.opens(path):
-        raise PermissionError(
-            f"a hook opens {path}; allowed: read it at the top of the file, or declare "
-            "it with files = [...] in the class"
-        )
+        what = "read it at the top of the file, or declare it with files = [...] in the class"
+        refuse(Refused(f"a hook opens {path}; allowed: {what}"))
 
 
 _CLOSES = "closes the standard streams"
@@ -547,7 +575,7 @@ _REFUSED = {
 """What lines of a part never do, by the names of Python's audit events: its results would depend on
 what no digest covers."""
 
-_FOLDER = "changes files"
+_FOLDER, _LIMITS = "changes files", "changes limits of the process"
 _REFUSED_IN_HOOKS = {
     "os.chdir": "changes the current folder",
     "os.chflags": _FOLDER,
@@ -556,6 +584,7 @@ _REFUSED_IN_HOOKS = {
     "os.link": _FOLDER,
     "os.listdir": "lists a folder",
     "os.mkdir": _FOLDER,
+    "os.putenv": "changes environment variables",
     "os.remove": _FOLDER,
     "os.removexattr": _FOLDER,
     "os.rename": _FOLDER,
@@ -564,7 +593,10 @@ _REFUSED_IN_HOOKS = {
     "os.setxattr": _FOLDER,
     "os.symlink": _FOLDER,
     "os.truncate": _FOLDER,
+    "os.unsetenv": "changes environment variables",
     "os.utime": _FOLDER,
+    "resource.prlimit": _LIMITS,
+    "resource.setrlimit": _LIMITS,
 }
 """What they do at most while they are imported."""
 _REFUSED_BY_HOOKS = _REFUSED | _REFUSED_IN_HOOKS
@@ -574,6 +606,9 @@ def _without_event() -> None:
     """Functions of which the interpreter does not say that they are called."""
     ends, closes = "ends the process", _CLOSES
     os._exit, os.abort = _guarded(os._exit, ends), _guarded(os.abort, ends)
+    for name, does in _QUIET.items():
+        if hasattr(os, name):
+            setattr(os, name, _guarded(getattr(os, name), does, lambda *_: not is_importing()))
     os.close = _guarded(os.close, closes, lambda number: number in _STREAMS)
     os.closerange = _guarded(os.closerange, closes, lambda low, _: low <= max(_STREAMS))
     os.dup2 = _guarded(os.dup2, closes, lambda _, to, *__: to in _STREAMS)
@@ -592,6 +627,14 @@ def _without_event() -> None:
 
 
 _STREAMS = (0, 1, 2)
+_QUIET = {
+    "mkfifo": _FOLDER,
+    "mknod": _FOLDER,
+    "nice": "changes its priority",
+    "setpriority": "changes its priority",
+    "umask": "changes the mask of new files",
+}
+"""What `os` has of them that no hook may call."""
 
 
 def _guarded(
@@ -603,7 +646,7 @@ def _guarded(
     def guarded(*values: Any, **options: Any) -> Any:
         is_watched = _in_hooks.get() is not None or is_importing()
         if is_watched and is_refused(*values) and _is_called_by_part(sys._getframe(1)):
-            raise RuntimeError(f"{_whose()} {does}; allowed: none")
+            refuse(RuntimeError(f"{_whose()} {does}; allowed: none"))
         return function(*values, **options)
 
     return guarded
@@ -645,7 +688,7 @@ def _is_called_by_part(frame: FrameType | None) -> bool:
         name = frame.f_code.co_filename
         if not name.startswith(_LIBRARY) and not name.startswith("<frozen"):
             return name != __file__
-        if frame.f_code.co_name == "<module>" or _is_around_parts(name):
+        if frame.f_code.co_name == "<module>" or _is_around_parts(name) or name in _SHOWING:
             return False
         frame = frame.f_back
     return False
@@ -656,6 +699,8 @@ def _is_around_parts(file: str) -> bool:
     return file.startswith(_PACKAGE) and file not in _CALLED
 
 
+_SHOWING = (traceback.__file__, warnings.__file__)
+"""They read lines of programs for what is printed of an error or a warning."""
 _CALLED = (__file__, f"{Path(__file__).resolve().parent}{os.sep}parts.py")
 
 

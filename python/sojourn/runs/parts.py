@@ -7,6 +7,7 @@ import dis
 import inspect
 import json
 import math
+import os
 import random
 import re
 import traceback
@@ -32,6 +33,7 @@ from .part_import import (
     is_from_outside,
     is_importing,
     own_lines,
+    refuse,
 )
 from .part_source import file_of, text_of
 
@@ -317,7 +319,8 @@ class Traffic(_Own):
         `dscp` and `ecn` (0 Not-ECT, 1 ECT(1), 2 ECT(0)) are those of the entry where nothing is
         said.
         """
-        frame, label = frame or (0, 0), (-1 if dscp is None else dscp, -1 if ecn is None else ecn)
+        frame = (0, 0) if frame is None else _frame(frame)
+        label = (-1 if dscp is None else dscp, -1 if ecn is None else ecn)
         before = self._now.get(end, (frame, label))
         if before[0] != frame:
             self._commands += (7, end, *frame)
@@ -345,6 +348,15 @@ class Traffic(_Own):
     def page(self, start_us: float, took_us: float) -> None:
         """Says that a page is loaded: when it was asked for, and how long it took."""
         self._commands += (9, start_us, took_us, 0)
+
+
+def _frame(frame: tuple[int, int]) -> tuple[int, int]:
+    """A frame with datagrams; raises `ValueError` for what is none."""
+    if isinstance(frame, (list, tuple)) and len(frame) == 2 and frame[1] != 0:
+        return frame[0], frame[1]
+    found = frame if isinstance(frame, (list, tuple)) else _shown(frame)
+    allowed = "the number of the frame, from 0 on, and how many datagrams it has, from 1 on"
+    raise ValueError(f"frame: found {found!s:.60}; allowed: ({allowed})")
 
 
 class Controller(_Own):
@@ -409,7 +421,7 @@ class Part:
         return self.identity.digest
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (self.file, self.name, self.digest)
+        return _again, (self.file, self.name, self.digest, dict(self.identity.files))
 
 
 Given = str | type[_Own]
@@ -490,9 +502,11 @@ def _digest_in(path: Path, digest: str) -> str:
 def refuse_in_parts() -> None:
     """Raises `UnknownError` within the import of a part, which would start runs in each process."""
     if is_importing():
-        raise UnknownError(
-            "it starts runs when it is imported; put the lines that do below "
-            '`if __name__ == "__main__":`'
+        refuse(
+            UnknownError(
+                "it starts runs when it is imported; put the lines that do below "
+                '`if __name__ == "__main__":`'
+            )
         )
 
 
@@ -647,14 +661,16 @@ def _in_words(error: BaseException, file: Path) -> str:
     return ", ".join(filter(None, (words, where)))
 
 
-def _again(file: Path | None, name: str, digest: str) -> Part:
-    """The part in another process. Raises `UnknownError` if its file has changed."""
+def _again(file: Path | None, name: str, digest: str, files: Mapping[str, str]) -> Part:
+    """The part in another process. Raises `UnknownError` if one of its files has changed."""
     if file is None:
         allowed = "a class at the top level of a file, given as FILE.py:CLASS"
         raise UnknownError(f"part {name}: found no file; allowed in other processes: {allowed}")
     part = _of_module(file) if file.suffix == ".wasm" else _of_file(file, name)
     if part.digest != digest:
-        raise UnknownError(f"part {file}:{name}: it has changed since; repeat the command")
+        now = part.identity.files
+        changed = [one for one in {**files, **now} if files.get(one) != now.get(one)]
+        raise refuse_change(Path(os.path.normpath(file.parent / changed[0])))
     return part
 
 
