@@ -250,7 +250,7 @@ def test_a_scale_that_is_none_is_refused(score: str, says: str, tmp_path: Path) 
     [
         ("self.datagram(HOME, 100, dscp=64)", "found 64 as code point; allowed: 0 to 63"),
         ("self.datagram(HOME, 100, ecn=3)", "found 3 as ECN field; allowed: 0 Not-ECT"),
-        ("self.datagram(HOME, 100, frame=(1, 2, 3))", "numbers of commands"),
+        ("self.datagram(HOME, 100, frame=(1, 2, 3))", "found (1, 2, 3); allowed: (the"),
         ("self.page(now_us, 1)", "found 1 as time of a page in us"),
     ],
 )
@@ -341,3 +341,34 @@ def test_what_a_class_cannot_declare_is_refused(body: str, says: str, tmp_path: 
     with pytest.raises(sojourn.UnknownError) as raised:
         parts_of([write(tmp_path, f"def on_arrival(self, *_): return PASS\n{body}", "Law")])
     assert says in str(raised.value)
+
+
+FRAMES = """score = "frames"
+number = 0
+def on_timer(self, now_us):
+    self.datagram(HOME, 500, frame=(self.number, 1))
+    self.number += {step}
+    self.wake(now_us + 20_000)
+def on_datagram(self, now_us, end, number): pass"""
+
+
+def test_a_frame_that_was_whole_is_not_sent_for_ever(tmp_path: Path) -> None:
+    own = write(tmp_path, FRAMES.format(step=0))
+    said = r"on_timer, at 0\.0\d+ s: found another datagram of frame 0, which has 1 and of which 2"
+    with pytest.raises(sojourn.PartError, match=said):
+        run("kind='own'", own)
+    (tmp_path / "own.py").write_text((tmp_path / "own.py").read_text().replace("+= 0", "+= 1"))
+    result = sojourn.run({**HOME, "traffic": {"call": {"kind": "own"}}}, parts=[own])
+    (row,) = of_call(result, "quality", "frames_incomplete_percent")
+    assert row == {"quality": "video_call", "frames_incomplete_percent": 0}
+
+
+def test_traffic_that_sends_up_alone_loads_nothing_down(tmp_path: Path) -> None:
+    """Though its class need not say which way it sends."""
+    lines = "def on_timer(self, now_us):\n    self.datagram({}, 900)\n    self.wake(now_us + 5_000)"
+    paths = {}
+    for end in ("HOME", "SERVER"):
+        own = write(tmp_path, lines.format(end))
+        result = sojourn.run({**HOME, "traffic": {"t": {"kind": "own"}}}, duration_s=2, parts=[own])
+        paths[end] = [one.path for one in result.warnings if one.code == "unwatched"]
+    assert paths == {"HOME": ["upstream"], "SERVER": ["downstream"]}

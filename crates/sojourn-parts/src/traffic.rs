@@ -17,7 +17,7 @@ use sojourn_scenario::apps::{
 };
 use sojourn_transport::TcpOptions;
 
-use super::answers::{LEAST_TIMER, Refused, Worker, between, field, is_now, us};
+use super::answers::{LEAST_TIMER, Refused, Worker, between, field, in_short, is_now, us};
 use super::declaration::{Declaration, Score, Way};
 use super::hook::{COMMAND_NUMBERS, EXTENDED, Hook, command};
 use super::registered::Registered;
@@ -152,25 +152,70 @@ struct Traffic {
 #[derive(Default)]
 struct Sent {
     count: u64,
-    /// Those that have not arrived, by the end that sent them.
-    under_way: [VecDeque<u64>; 2],
+    /// Those that have not arrived, by the end that sent them, with the number of their frame.
+    under_way: [VecDeque<(u64, Option<u32>)>; 2],
     frames: [Option<Frame>; 2],
+    /// The last frames of each end.
+    made: [BTreeMap<u32, MadeFrame>; 2],
     labels: [Label; 2],
 }
 
+/// A frame of which something was sent.
+struct MadeFrame {
+    /// Packets that it has.
+    packets: u32,
+    /// Those that have arrived: more where some were sent again.
+    arrived: u32,
+}
+
+/// Frames that an end remembers: results know no frame once 32 newer ones have begun to come.
+const REMEMBERED: usize = 1000;
+
 impl Sent {
-    fn add(&mut self, end: End) {
-        self.under_way[end as usize].push_back(self.count);
+    fn add(&mut self, end: End) -> Result<(), Refused> {
+        let frame = self.frames[end as usize].map(|frame| frame.number);
+        let made = frame.and_then(|number| Some((number, self.made[end as usize].get(&number)?)));
+        // One that is sent again, or parity, may come beside those that it needs.
+        if let Some((number, MadeFrame { packets, arrived })) = made
+            && *arrived >= 2 * packets
+        {
+            return Err(Refused(format!(
+                "found another datagram of frame {number}, which has {packets} and of which {arrived} have \
+                 come; allowed: a number of its own for each frame"
+            )));
+        }
+        self.under_way[end as usize].push_back((self.count, frame));
         self.count += 1;
+        Ok(())
+    }
+
+    /// The next datagrams of an end are parts of this frame.
+    fn begin(&mut self, end: End, frame: Frame) -> Result<(), Refused> {
+        let Frame { number, packets } = frame;
+        let made = &mut self.made[end as usize];
+        let before = made.entry(number).or_insert(MadeFrame { packets, arrived: 0 }).packets;
+        if before != packets {
+            return Err(Refused(format!(
+                "found a datagram of frame {number} with {packets} as the number of its datagrams, and one \
+                 with {before} before; allowed: the same with all, and a number of its own for each frame"
+            )));
+        }
+        if made.len() > REMEMBERED {
+            made.pop_first();
+        }
+        Ok(())
     }
 
     /// One has arrived: those that were sent before it, and have not, are missing.
     fn arrived(&mut self, direction: Direction, number: u64) -> Vec<u64> {
-        let under_way = &mut self.under_way[End::sending(direction) as usize];
-        let missing = under_way.partition_point(|one| *one < number);
-        let missing = under_way.drain(..missing).collect();
-        if under_way.front() == Some(&number) {
-            under_way.pop_front();
+        let end = End::sending(direction) as usize;
+        let under_way = &mut self.under_way[end];
+        let missing = under_way.partition_point(|(one, _)| *one < number);
+        let missing = under_way.drain(..missing).map(|(one, _)| one).collect();
+        if let Some((_, frame)) = under_way.pop_front_if(|(one, _)| *one == number)
+            && let Some(made) = frame.and_then(|frame| self.made[end].get_mut(&frame))
+        {
+            made.arrived += 1;
         }
         missing
     }
@@ -335,7 +380,7 @@ impl Orders<'_> {
                 let end = end(first)?;
                 let size =
                     integer("bytes of a datagram", second, [LEAST_DATAGRAM, FULL_PACKET as f64])?;
-                self.sent.add(end);
+                self.sent.add(end)?;
                 out.push(Command::Datagram {
                     server: self.server,
                     direction: end.outward(),
@@ -348,7 +393,9 @@ impl Orders<'_> {
                 let number = whole("number of a frame", second, u32::MAX)?;
                 let packets = whole("packets of a frame", third, MOST_PACKETS)?;
                 let frame = (packets > 0).then_some(Frame { number, packets });
-                self.sent.frames[end(first)? as usize] = frame;
+                let end = end(first)?;
+                frame.map_or(Ok(()), |frame| self.sent.begin(end, frame))?;
+                self.sent.frames[end as usize] = frame;
             }
             command::LABEL if self.is_extended => {
                 let dscp = (second != -1.0).then(|| whole("code point", second, 63)).transpose()?;
@@ -364,7 +411,8 @@ impl Orders<'_> {
             }
             other => {
                 let most = if self.is_extended { command::PAGE } else { command::DATAGRAM };
-                let message = format!("found {other} as a command; allowed: 1 to {most}");
+                let message =
+                    format!("found {} as a command; allowed: 1 to {most}", in_short(other));
                 return Err(Refused(message));
             }
         }
@@ -382,7 +430,8 @@ impl Orders<'_> {
         let id = self.connections.get(&tag(number)?).copied();
         id.ok_or_else(|| {
             Refused(format!(
-                "found {number} as connection; allowed: one for which on_open has come"
+                "found {} as connection; allowed: one for which on_open has come",
+                in_short(number)
             ))
         })
     }
@@ -399,7 +448,10 @@ fn integer(what: &str, number: f64, ends: [f64; 2]) -> Result<f64, Refused> {
     let number = between(what, number, ends)?;
     match number.fract() == 0.0 {
         true => Ok(number),
-        false => Err(Refused(format!("found {number} as {what}; allowed: a whole number"))),
+        false => {
+            let found = in_short(number);
+            Err(Refused(format!("found {found} as {what}; allowed: a whole number")))
+        }
     }
 }
 
@@ -410,7 +462,8 @@ fn ecn(number: f64) -> Result<Ecn, Refused> {
         1.0 => Ok(Ecn::Ect1),
         2.0 => Ok(Ecn::Ect0),
         other => Err(Refused(format!(
-            "found {other} as ECN field; allowed: 0 Not-ECT, 1 ECT(1), 2 ECT(0)"
+            "found {} as ECN field; allowed: 0 Not-ECT, 1 ECT(1), 2 ECT(0)",
+            in_short(other)
         ))),
     }
 }
@@ -435,7 +488,8 @@ fn end(number: f64) -> Result<End, Refused> {
         0.0 => Ok(End::Home),
         1.0 => Ok(End::Server),
         other => {
-            Err(Refused(format!("found {other} as an end; allowed: 0, the home, or 1, the server")))
+            let found = in_short(other);
+            Err(Refused(format!("found {found} as an end; allowed: 0, the home, or 1, the server")))
         }
     }
 }
