@@ -57,10 +57,12 @@ impl Unwatched {
 }
 
 impl Scenario {
-    /// The directions that bulk traffic loads in some of the judged homes while nothing in these homes watches them.
-    pub fn unwatched(&self) -> Vec<Unwatched> {
+    /// The directions that bulk traffic loads in some of the judged homes while nothing in these homes watches them, of a
+    /// run in which these entries brought data in a direction: a part from outside need not say which way it sends.
+    pub fn unwatched(&self, brought: impl Fn(&str, Direction) -> bool) -> Vec<Unwatched> {
         let unwatched = |direction: Direction| {
-            let meant = self.missed(direction, AppSpec::tells);
+            let mut meant = self.missed(direction, AppSpec::tells);
+            meant.retain(|(name, _)| brought(name, direction));
             let (_, first) = meant.first().filter(|(_, first)| first.app.loads(direction))?;
             let homes =
                 if self.homes.len() > 1 { self.group(self.group_of(first)).name } else { "" };

@@ -136,7 +136,12 @@ impl Facts {
             lines: [line_of(whole), as_line(whole)].map(|line| line.to_string()),
             is_idle: is_idle(whole),
             is_emulated: is_emulated(whole),
-            unwatched: scenario.unwatched(),
+            unwatched: scenario.unwatched(|traffic, way| {
+                let is_of = |row: &&Row| row.traffic() == traffic && row.direction() == Some(way);
+                let goodputs =
+                    rows.flows.iter().filter(is_of).map(|row| row.number("goodput_mbps"));
+                goodputs.flatten().any(|mbps| mbps > 0.0)
+            }),
             loads: loads(scenario),
             tests,
             transfers,

@@ -32,7 +32,7 @@ use sojourn_input::fault;
 use sojourn_input::problem::Warning;
 use sojourn_input::words;
 use sojourn_results::metrics::rows::{
-    ChannelRow, FirstHalfRow, LatencyHistogramRow, PageRow, QueueRow,
+    ChannelRow, FirstHalfRow, FlowRow, LatencyHistogramRow, PageRow, QueueRow,
 };
 use sojourn_results::metrics::{LatencyCells, Results, SeriesRow};
 use sojourn_results::scores::qoe;
@@ -102,7 +102,11 @@ pub(super) fn results(
     results.warnings.extend(service_flows::passed_by(&run.scenario, &results.service_flows));
     results.warnings.extend(unused_low_latency(&run.scenario, &results.queues));
     results.warnings.extend(idle_laws::warnings(&run.scenario, &placed, &lapses));
-    let unwatched = run.scenario.unwatched();
+    let brought = |traffic: &str, way: Direction| {
+        let is_of = |row: &&FlowRow| row.traffic == traffic && row.direction == way.name();
+        results.flows.iter().filter(is_of).any(|row| row.goodput_mbps > 0.0)
+    };
+    let unwatched = run.scenario.unwatched(brought);
     results.warnings.extend(unwatched.iter().map(Unwatched::warning));
     results
 }
