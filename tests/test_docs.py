@@ -172,7 +172,7 @@ def test_every_key_is_in_the_reference() -> None:
 
 def test_python_names_are_in_the_reference() -> None:
     page = generated()["reference/python.md"]
-    for name in set(sojourn.__all__) - {"__version__"}:
+    for name in set(dir(sojourn)) - {"__version__"}:
         assert f"## `sojourn.{name}`" in page
     assert "run(\n    scenario: Scenario,\n    *,\n    seed: int | None = None," in page
     assert "### `flows`" in page

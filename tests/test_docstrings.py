@@ -1,5 +1,6 @@
 """Examples in docstrings of the public names: they are there, and they run."""
 
+import builtins
 import doctest
 import importlib
 import inspect
@@ -11,7 +12,7 @@ from conftest import ROOT
 from sojourn.runs import scenario_keys
 
 CONSTANTS = {"DROP", "ENDLESS", "HOME", "MARK", "PASS", "SERVER"}
-PUBLIC = [name for name in sojourn.__all__ if name not in {"__version__", *CONSTANTS}]
+PUBLIC = [name for name in dir(sojourn) if name not in {"__version__", *CONSTANTS}]
 OWN = [name for name in PUBLIC if getattr(sojourn, name).__module__ != "sojourn._sojourn"]
 
 
@@ -34,5 +35,9 @@ def test_examples_run(thing: object, tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_the_names_of_the_package_are_shown() -> None:
-    assert set(dir(sojourn)) == set(sojourn.__all__)
-    assert all(getattr(sojourn, name) is not None for name in sojourn.__all__)
+    assert set(dir(sojourn)) == {*sojourn.__all__, "open"}
+    assert all(getattr(sojourn, name) is not None for name in dir(sojourn))
+
+
+def test_all_names_of_the_package_hide_none_of_python() -> None:
+    assert not set(sojourn.__all__) & set(dir(builtins)) - {"Warning"}

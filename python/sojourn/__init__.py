@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from .store.checksums import StoreError
     from .store.find import find
     from .store.found import Found
-    from .store.opened import open
+    from .store.opened import open as open
     from .store.swept import Swept, sweep
 
 __all__ = [
@@ -100,7 +100,6 @@ __all__ = [
     "emulate",
     "find",
     "load",
-    "open",
     "parameter",
     "read_log",
     "run",
@@ -139,7 +138,7 @@ _PLACES = {
 
 def __getattr__(name: str) -> "Any":
     # Imported on first use: `sojourn --help` must not wait for pyarrow.
-    if name not in __all__:
+    if name not in __dir__():
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
@@ -148,7 +147,8 @@ def __getattr__(name: str) -> "Any":
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    # `from sojourn import *` leaves the built-in `open` as it is.
+    return sorted([*__all__, "open"])
 
 
 # Functions that `runs` calls in packages built on it. They are imported on first use too.

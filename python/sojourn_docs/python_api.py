@@ -22,7 +22,7 @@ _WIDTH = 88
 
 def python_api() -> str:
     """The page: every public name of the package, functions first."""
-    values = {name: getattr(sojourn, name) for name in sojourn.__all__ if name != "__version__"}
+    values = {name: getattr(sojourn, name) for name in dir(sojourn) if name != "__version__"}
     ordered = sorted(values.items(), key=lambda item: inspect.isclass(item[1]))
     parts = (part for name, value in ordered for part in _entry(name, value))
     return "\n\n".join([_HEAD, *parts]) + "\n"
