@@ -262,7 +262,8 @@ fn loads(scenario: &Scenario) -> Vec<(Direction, bool)> {
 fn tested(application: &Application, scenario: &Scenario, rows: &Rows) -> Vec<Tested> {
     if let Some((way, is_of_queues)) = waits_of(application.name) {
         let is_loaded = loads(scenario).iter().any(|(of, _)| *of == way);
-        let heard = scenario.waiting(way);
+        let mut heard = scenario.waiting(way);
+        heard.retain(|name| sends(rows, name, way));
         let values = queue_values(rows, way, is_loaded).and_then(|queues| match is_of_queues {
             true => Some(queues).filter(|_| heard.is_empty()),
             false => waits(scenario, rows, &heard, way),
@@ -322,6 +323,14 @@ fn of_entry(
         has_both_ends: scenario.traffic.get(entry).is_some_and(|of| of.app.is_two_way()),
         cut: application.metrics().into_iter().find_map(cut),
     }
+}
+
+/// Did an entry send anything in a direction? Parts from outside need not say whether they do.
+fn sends(rows: &Rows, name: &str, way: Direction) -> bool {
+    let mut own = rows.flows.iter().filter(|row| row.traffic() == name).peekable();
+    let is_sent =
+        |row: &Row| row.direction() == Some(way) && row.number("sent_packets") != Some(0.0);
+    own.peek().is_none() || own.any(is_sent)
 }
 
 /// What packets of these entries wait in a direction, behind others, for grants and for tokens, in the mean of that which waits
