@@ -53,7 +53,7 @@ codes! {
     ChangedDefault "changed-default" "A default that a scenario relies on is another than in the last release."
     ChangedInRun "changed-in-run" "Keys were changed while the run went on."
     ContentionCollisions "contention-collisions" "Many contention requests collided."
-    EcnLost "ecn-lost" "A path or a peer keeps ECN from what traffic uses it for."
+    EcnLost "ecn-lost" "A path, a peer or a control keeps ECN from what traffic uses it for."
     EarlyTail "early-tail" "The first seconds of a run make the tail of its latency."
     EqualVariants "equal-variants" "Variants are equal, so that one run stands for them."
     FormerSpelling "former-spelling" "A kind is written as it was before it became a kind of its own."

@@ -1,6 +1,7 @@
 //! Who uses explicit congestion notification, and which settings of paths and peers keep it from what it is for.
 
 use super::apps::AppSpec;
+use super::apps::video_call::Control;
 use super::schema::Scenario;
 use super::traffic::Entry;
 use sojourn_engine::dialect::Dialect;
@@ -84,6 +85,18 @@ fn of_datagrams(path: EcnPath, sent: Ecn, heeds_marks: bool) -> Option<(&'static
     }
 }
 
+/// What follows where a call calls itself L4S and has no control that heeds marks (RFC 9331 §4.3).
+fn of_control(name: &str, entry: &Entry) -> Option<EcnFault> {
+    let AppSpec::VideoCall(call) = &entry.app else { return None };
+    let heeds_marks = entry.app.parameters().heeds_marks();
+    (entry.datagram_ecn() == Ecn::Ect1 && !heeds_marks).then(|| {
+        let key = format!("{}.control", words::join("traffic", name));
+        let effect = "low-latency queues take it and mark its packets, and it does not slow down";
+        let (found, remedy) = (call.control.name(), Remedy::of(&key, Control::Scream.name()));
+        EcnFault { key, found, effect, is_lost: false, remedy }
+    })
+}
+
 fn names(names: &[&str]) -> Vec<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
 }
@@ -136,8 +149,8 @@ impl Scenario {
     /// The settings that keep ECN from what an entry uses it for.
     pub fn ecn_faults(&self, name: &str, entry: &Entry) -> Vec<EcnFault> {
         let config = self.ecn_config(entry);
-        let mut faults: Vec<EcnFault> =
-            config.iter().flat_map(|config| self.of_peer(name, entry, config)).collect();
+        let peer = config.iter().flat_map(|config| self.of_peer(name, entry, config));
+        let mut faults: Vec<EcnFault> = peer.chain(of_control(name, entry)).collect();
         for way in Direction::BOTH {
             let router = self.router_ecn(self.group_of(entry), way);
             let servers = entry.app.parameters().servers().into_iter();

@@ -129,6 +129,13 @@ fn lost_ecn_is_named_with_its_key_and_its_remedy() {
         all.filter(|one| one.contains("uses ECN")).collect::<Vec<_>>()
     };
     assert_eq!(said("servers.far.ecn = 'bleached'"), [""; 0]);
+    for control in ["none", "gcc"] {
+        let deaf = format!(
+            "traffic.call uses ECN, and traffic.call.control is {control}: low-latency queues take it and mark its \
+             packets, and it does not slow down; set traffic.call.control to \"scream\""
+        );
+        assert_eq!(said(&format!("traffic.call.control={control}")), [deaf]);
+    }
     let key = "servers.near.ecn";
     let remedy = "set servers.near.ecn to \"kept\"";
     let of_datagrams =

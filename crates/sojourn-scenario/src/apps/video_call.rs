@@ -64,6 +64,15 @@ pub enum Control {
 }
 
 impl Control {
+    /// Its name in a scenario.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Gcc => "gcc",
+            Self::Scream => "scream",
+        }
+    }
+
     /// How a receiver reports to it.
     fn reports(self) -> Reports {
         match self {
