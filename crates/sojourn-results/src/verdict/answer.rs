@@ -12,7 +12,7 @@ use super::measures::{MEASURES, Measure};
 use super::order::{Answer, Price, Question};
 use super::round_trip::RoundTrip;
 use super::sentences::{
-    DIFFERENCES_AT_MOST, NAMED_AT_MOST, bulk_words, coupling, graded_clauses, limits, names,
+    DIFFERENCES_AT_MOST, NAMED_AT_MOST, bulk_words, coupling, empty, graded_clauses, limits, names,
     sentences, taken,
 };
 use super::thresholds::{
@@ -36,6 +36,8 @@ const PLAINER: f64 = 1.5;
 
 /// What explains so much of a difference explains it.
 const MOST: f64 = 0.5;
+/// What the parts are of until bandwidth is granted.
+const GRANTS: [Part; 3] = [Part::RequestWait, Part::Contention, Part::GrantWait];
 /// Why traffic beside an upload may be faster than alone (docs/plant.md).
 const SINCE_GRANTS: &str = ", since the modem has grants already";
 
@@ -266,7 +268,8 @@ fn of_one(all: &[Judged<'_>], number: usize) -> Vec<String> {
     let slow = slow_cause(one).map(|(_, said)| said);
     let longest = slow.or_else(|| one.group.causes().first().map(Cause::sentence));
     let more = [taken(one), still_changing(&[one]), longest, without_grade(&[one])];
-    let more = limits(one).iter().cloned().chain(more.into_iter().flatten());
+    let limits = empty(one).map(|it| capitalised(it)).chain(limits(one).iter().cloned());
+    let more = limits.chain(more.into_iter().flatten());
     beyond_letters(&[one]).into_iter().chain(against).chain(grades).chain(more).collect()
 }
 
@@ -303,25 +306,32 @@ fn without_article(noun: &str) -> String {
     noun.trim_start_matches("the ").to_owned()
 }
 
-/// Does something wait so much less until it is granted than on the idle line that this is most of what its measure in ms falls?
-fn gains_grants(
+/// Why something is faster than on the idle line: what falls by most of what its packets take less on average, where that is most
+/// of what its measure in ms falls. Empty if nothing does.
+fn since(
     measure: &Measure,
     (idle, alone_ms): (&Judged<'_>, f64),
     (one, beside_ms): (&Judged<'_>, f64),
-) -> bool {
-    let waits = [Part::RequestWait, Part::Contention, Part::GrantWait];
-    let waits_ms = |of: &Cause| -> f64 {
-        of.parts.iter().filter(|one| waits.contains(&one.part)).map(|one| one.ms).sum()
-    };
+) -> String {
     let now = one.group.causes();
-    let bears = |before: &Cause| {
-        let now = now.iter().find(|now| now.traffic == before.traffic);
-        let gains_ms = now.map(|now| waits_ms(before) - waits_ms(now));
-        gains_ms >= Some(MOST * (alone_ms - beside_ms))
+    let reason = |before: &Cause| {
+        let now = now.iter().find(|now| now.traffic == before.traffic)?;
+        let gain_ms = before.total_ms() - now.total_ms();
+        let falls = before.parts.iter().map(|part| {
+            let own = std::slice::from_ref(&part.part);
+            let of = if GRANTS.contains(&part.part) { &GRANTS[..] } else { own };
+            (before.ms_of(of) - now.ms_of(of), part)
+        });
+        let (fall_ms, part) = falls.max_by(|one, other| one.0.total_cmp(&other.0))?;
+        let explains = gain_ms >= MOST * (alone_ms - beside_ms) && fall_ms >= MOST * gain_ms;
+        explains.then(|| match GRANTS.contains(&part.part) {
+            true => SINCE_GRANTS.to_owned(),
+            false => format!(", with {} ms less {} on average", digits(fall_ms), part.words),
+        })
     };
     let before = idle.group.causes();
-    let mut own = before.iter().filter(|cause| cause.application == measure.of.graded);
-    measure.unit == "ms" && own.any(bears)
+    let own = before.iter().filter(|cause| cause.application == measure.of.graded);
+    own.filter(|_| measure.unit == "ms").find_map(reason).unwrap_or_default()
 }
 
 /// What the bulk traffic does to other traffic, if anything is measured that it could do.
@@ -346,8 +356,7 @@ fn against_idle_line(one: &Judged<'_>, idle: &Judged<'_>) -> Option<String> {
         } else if now > (1.0 + SAME) * before {
             format!("{} a little: {change}", does("slow"))
         } else if now < (1.0 - SAME) * before {
-            let gains = gains_grants(measure, (idle, before), (one, now));
-            let since = if gains { SINCE_GRANTS } else { "" };
+            let since = since(measure, (idle, before), (one, now));
             format!("{} faster: {change}{since}", does("make"))
         } else if one.group.runs[0].unwatched.is_empty() {
             let them = if are_several { "them" } else { "it" };
@@ -358,7 +367,7 @@ fn against_idle_line(one: &Judged<'_>, idle: &Judged<'_>) -> Option<String> {
     });
     let calls = one.entries.iter().filter(|call| call.application == CALL).flat_map(|call| {
         let before = idle.entries.iter().find(|other| other.component() == call.component());
-        before.map(|before| graded_clauses(before, &[call])).unwrap_or_default()
+        before.map(|before| graded_clauses(before, &[(call, one)])).unwrap_or_default()
     });
     let call = calls.map(|(clause, _)| clause);
     let clauses = slowed.into_iter().chain(call).collect::<Vec<_>>().join("; ");
@@ -390,7 +399,7 @@ fn of_several(questions: &[Question<'_, '_>], answers: &[Answer], keys: &[String
     let place = place.min(found.len());
     found.splice(place..place, beyond_letters(&settings));
     let laws = settings.iter().flat_map(|one| {
-        let laws = limits(one).iter().chain(&one.group.runs[0].idle_laws);
+        let laws = empty(one).chain(limits(one)).chain(&one.group.runs[0].idle_laws);
         laws.map(move |law| (law, *one))
     });
     found.extend(grouped(laws).iter().map(|(law, of)| format!("With {}, {law}", names(of))));
@@ -430,7 +439,8 @@ fn slow_cause(one: &Judged<'_>) -> Option<(f64, String)> {
     let (worst, cause) = slow.max_by(|(one, own), (other, its)| {
         one.grade.cmp(&other.grade).then(own.total_ms().total_cmp(&its.total_ms()))
     })?;
-    let said = match worst.lost() {
+    let lost = worst.lost().and_then(|(of, is_all)| Some((worst.said(of)?, is_all)));
+    let said = match lost {
         None => cause.sentence(),
         Some((lost, false)) => format!("{} {}.", cause.sentence(), capitalised(&lost)),
         Some((lost, true)) => {
@@ -447,11 +457,11 @@ fn idle_sentence(idle: &Judged<'_>, loaded: &Judged<'_>) -> Option<String> {
     let clauses = MEASURES.iter().filter(|measure| measure.of.alone).filter_map(|measure| {
         let alone = idle.group.value(measure)?.mean?;
         let (label, unit) = (measure.label, measure.unit_after());
-        let gains = |beside| gains_grants(measure, (idle, alone), (loaded, beside));
-        let is_faster = |beside: &f64| *beside < (1.0 - SAME) * alone && gains(*beside);
-        let faster = loaded.group.mean(measure.key).filter(is_faster).map(digits);
-        let faster =
-            around(faster, |beside| format!(" (beside {them} {beside}{unit}{SINCE_GRANTS})"));
+        let faster = loaded.group.mean(measure.key).filter(|beside| *beside < (1.0 - SAME) * alone);
+        let faster = faster.and_then(|beside| {
+            let since = since(measure, (idle, alone), (loaded, beside));
+            around([since], |it| format!(" (beside {them} {}{unit}{it})", digits(beside)))
+        });
         let faster = faster.unwrap_or_default();
         Some(format!("{label} is {}{unit}{faster}", digits(alone)))
     });

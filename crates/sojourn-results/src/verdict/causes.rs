@@ -4,7 +4,7 @@ use super::thresholds::{APPLICATIONS, SAME};
 use crate::metrics::{Row, Rows};
 use crate::words::{digits, grouped, joined};
 use sojourn_engine::packet::Direction;
-use sojourn_engine::record::Part;
+use sojourn_engine::record::{Member, Part};
 use sojourn_scenario::{Scenario, traffic};
 
 /// The most parts that a sentence names.
@@ -44,6 +44,11 @@ impl Cause {
     /// The mean time of its packets, of both ways together.
     pub fn total_ms(&self) -> f64 {
         self.ways_ms.iter().map(|(_, ms)| ms).sum()
+    }
+
+    /// The mean time in these parts.
+    pub(super) fn ms_of(&self, parts: &[Part]) -> f64 {
+        self.parts.iter().filter(|one| parts.contains(&one.part)).map(|one| one.ms).sum()
     }
 
     /// It in a sentence.
@@ -97,6 +102,25 @@ pub(super) fn idle_laws(scenario: &Scenario, rows: &Rows) -> Vec<String> {
     };
     let has_acted = laws.iter().any(|(acts, ..)| *acts > 0.0);
     grouped(told.filter(|_| !has_acted)).into_iter().filter_map(clause).collect()
+}
+
+/// The directions whose low-latency queues carried nothing, each in a clause.
+pub(super) fn empty_queues(rows: &Rows) -> Vec<String> {
+    let is_empty = |way: &Direction| {
+        let is_its = |row: &&Row| {
+            row.text("member") == Member::LowLatency.name() && row.direction() == Some(*way)
+        };
+        let carried = |row: &Row| row.number("departed_packets") != Some(0.0);
+        let mut own = rows.queues.iter().filter(is_its).peekable();
+        own.peek().is_some() && !own.any(carried)
+    };
+    let said = |way: Direction| {
+        format!(
+            "the {} low-latency queue carried nothing: all packets took the classic queue.",
+            way.stream()
+        )
+    };
+    Direction::BOTH.into_iter().filter(is_empty).map(said).collect()
 }
 
 /// The part of the time that a row of delay parts is of; `None` for all of it.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::causes::{Cause, causes, idle_laws, part_of};
+use super::causes::{Cause, causes, empty_queues, idle_laws, part_of};
 use super::measures::MEASURES;
 use super::thresholds::{
     APPLICATIONS, Application, CALL, CALL_RATE, GAME, PAGE_LOAD, VIDEO_CALL, VIDEO_RATE,
@@ -102,6 +102,8 @@ pub struct Facts {
     pub causes: Vec<Cause>,
     /// Why algorithms did nothing.
     pub(super) idle_laws: Vec<String>,
+    /// Low-latency queues that carried nothing.
+    pub(super) empty_queues: Vec<String>,
     /// Are the two members of a low-latency aggregate coupled? `None` without one.
     pub(super) is_coupled: Option<bool>,
     /// Keys that leave little to a member of a low-latency aggregate.
@@ -149,6 +151,7 @@ impl Facts {
             carried_mbit: scenario.carried_mbit(),
             causes: causes(scenario, rows),
             idle_laws,
+            empty_queues: empty_queues(rows),
             member_limits: whole.member_limits(),
             is_coupled: scenario.is_coupled(),
             first_half,

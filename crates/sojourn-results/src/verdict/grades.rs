@@ -251,15 +251,14 @@ impl Assessment {
         better.iter().filter(|t| self.measured(t.metric).is_some_and(|it| !t.is_met(it)))
     }
 
-    /// The loss that keeps it from a better grade, in words, and whether nothing else does.
-    pub(super) fn lost(&self) -> Option<(String, bool)> {
+    /// The loss that keeps it from a better grade, and whether nothing else does.
+    pub(super) fn lost(&self) -> Option<(&'static str, bool)> {
         let is_loss = |t: &Threshold| LOSSES.contains(&t.metric);
-        let lost = self.unmet().find(|t| is_loss(t))?.metric;
-        Some((self.said(lost)?, self.unmet().all(is_loss)))
+        Some((self.unmet().find(|t| is_loss(t))?.metric, self.unmet().all(is_loss)))
     }
 
     /// A value that sentences have, in words.
-    fn said(&self, metric: &str) -> Option<String> {
+    pub(super) fn said(&self, metric: &str) -> Option<String> {
         let shown = self.graded.values.iter().find(|shown| shown.metric == metric)?;
         let value = digits(self.measured(metric)?);
         Some(format!("{} is {value}{}", self.label(shown), shown.unit))
@@ -278,7 +277,12 @@ impl Assessment {
     /// Its level with other values.
     pub(super) fn level_with(&self, of: impl Fn(&str, f64) -> f64) -> Option<Level> {
         self.level?;
-        level(self.graded, |metric| Some(of(metric, self.value(metric)?)))
+        self.stepped(level(self.graded, |metric| Some(of(metric, self.value(metric)?))))
+    }
+
+    /// A level that counts no grade where it has none.
+    fn stepped(&self, level: Option<Level>) -> Option<Level> {
+        level.map(|(grade, steps)| (self.grade.map_or(Grade::Good, |_| grade), steps))
     }
 }
 
@@ -382,8 +386,8 @@ fn of_transfer(application: &'static Application, share: Share) -> Assessment {
     let missing = share.missing.map(|why| format!("{why} traffic.{}", share.traffic));
     let is_known = missing.is_none();
     let mut found = Assessment::new(application, (&share.traffic, &over), None, missing);
-    // It compares where the time is too short for a grade.
-    found.level = level(application, |_| value.mean);
+    // Where the time is too short for a grade, its steps compare alone.
+    found.level = found.stepped(level(application, |_| value.mean));
     if is_known {
         // More than its part is what another one left.
         let texts = apart(&[mbps, part_mbps]);

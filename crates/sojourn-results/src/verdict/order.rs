@@ -2,6 +2,7 @@
 //! equal, queues that games and calls watch decide in the same way. It knows no names, and of two settings nothing but
 //! their own levels.
 
+use std::cmp::Ordering::{self, Equal, Less};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -65,7 +66,7 @@ pub(super) struct Question<'a, 'b> {
     /// The numbers of the settings.
     pub settings: Vec<usize>,
     pub components: Vec<Component<'a>>,
-    /// So many of these are noticed; the others decide where all of them are equal.
+    /// So many of these are noticed; the others decide where the grades of these are equal in number.
     noticed: usize,
 }
 
@@ -129,10 +130,12 @@ impl<'a, 'b> Question<'a, 'b> {
         rates.filter_map(lost).filter(|_| self.is_between_lines()).collect()
     }
 
-    /// The components that decide between two standings.
+    /// The components that decide between two standings: by grades those that are noticed first, and by steps too.
     fn deciding(&self, one: &Standing, other: &Standing) -> Range<usize> {
+        let [noticed, watched] = [false, true].map(|stage| self.compared(one, other, stage));
         let are_equal = one[..self.noticed] == other[..self.noticed];
-        if are_equal { self.noticed..one.len() } else { 0..self.noticed }
+        let is_later = noticed == Equal && (are_equal || watched != Equal);
+        if is_later { self.noticed..one.len() } else { 0..self.noticed }
     }
 
     /// Those that are noticed, or those that others watch.
@@ -199,10 +202,21 @@ impl<'a, 'b> Question<'a, 'b> {
         all.filter(|(_, one)| is_first(one)).map(|(setting, _)| *setting).collect()
     }
 
-    /// Is the first before the other? Fewer uses that fail decide, then fewer poor, then fewer fair ones; with equal
-    /// counts, being nowhere behind and somewhere ahead. What is known of one of them alone may be anything in the other.
+    /// Is the first before the other? Fewer uses that fail decide, then fewer poor, then fewer fair ones, then so of what is
+    /// watched; with equal counts, being nowhere behind and somewhere ahead. What is known of one of them alone may be anything in
+    /// the other.
     fn are_ordered(&self, one: &Standing, other: &Standing) -> bool {
+        let [noticed, watched] = [false, true].map(|stage| self.compared(one, other, stage));
         let place = self.deciding(one, other);
+        match noticed.then(watched) {
+            Equal => is_ahead(&one[place.clone()], &other[place]),
+            order => order == Less,
+        }
+    }
+
+    /// The counts of grades of the first, where they may be as bad as any, beside those of the other, which may be as good as any.
+    fn compared(&self, one: &Standing, other: &Standing, are_watched: bool) -> Ordering {
+        let place = if are_watched { self.noticed..one.len() } else { 0..self.noticed };
         let grades = |of: &Standing| -> Vec<Option<Grade>> {
             // What yields hides no grade of the others.
             let key = |at: usize| (self.components[at].0, self.yields(&self.components[at]));
@@ -213,9 +227,7 @@ impl<'a, 'b> Question<'a, 'b> {
             grouped(all).into_iter().map(worst).collect()
         };
         let (own, others) = (grades(one), grades(other));
-        let counts = (counts(&own, &others, Grade::Fails), counts(&others, &own, Grade::Good));
-        counts.0 < counts.1
-            || (counts.0 == counts.1 && is_ahead(&one[place.clone()], &other[place]))
+        counts(&own, &others, Grade::Fails).cmp(&counts(&others, &own, Grade::Good))
     }
 
     /// Are settings equal in all steps?
@@ -320,14 +332,14 @@ fn is_near(one: f64, other: f64) -> bool {
 }
 
 impl Judged<'_> {
-    /// Does it decide only where all else is alike, since games and calls watch it? `None` if it never does: what load adds is
-    /// in the grades of games and calls, and what is waited in those of traffic with grades, unless bulk traffic makes it:
+    /// Does it decide only where the grades of all else are equal in number: what load adds, and what is waited where games and calls
+    /// watch it? `None` if it never does: what is waited is in the grades of traffic with grades, unless bulk traffic makes it:
     /// then the next game would feel it.
     fn watched(&self, application: &str) -> Option<bool> {
         let loads = &self.group.runs[0].loads;
         match waits_of(application) {
             Some((way, _)) => loads.iter().find(|(of, _)| *of == way).map(|(_, watched)| *watched),
-            None => (application != UNDER_LOAD).then_some(false),
+            None => Some(application == UNDER_LOAD),
         }
     }
 }

@@ -7,7 +7,8 @@ use super::grades::{Assessment, Component};
 use super::groups::{Group, Judged};
 use super::measures::{MEASURES, Measure};
 use super::order::{Answer, Question};
-use super::thresholds::{Application, Grade, NAMED, Shown};
+use super::thresholds::{ADDED_DELAY, Application, Grade, NAMED, Shown, UNDER_LOAD, waits_of};
+use crate::letters::letter;
 use crate::shares::Share;
 use crate::words::{apart, around, capitalised, digits, distinct, factor, grouped, joined, listed};
 use sojourn_engine::packet::Direction;
@@ -29,11 +30,11 @@ pub(super) fn sentences(question: &Question<'_, '_>, answer: &Answer) -> Vec<Str
     };
     let first = nothing_good(question, answer.best[0]) + &first;
     let more = [answer.hair.clone(), among(question, answer), unsure(question, answer)];
-    let more = more.into_iter().chain([left_out(question)]);
+    let more = more.into_iter().chain([yielding(question, answer), left_out(question)]);
     // What changes against the reference is named already.
     let rivals = question.rivals(&answer.best[..1]);
     let others = rivals.into_iter().filter(|one| Some(*one) != answer.reference);
-    let decided = others.filter_map(|other| decided(question, answer.best[0], other));
+    let decided = others.filter_map(|other| decided(question, answer, other));
     let against = decided.filter(|_| answer.is_alike);
     std::iter::once(first).chain(more.flatten()).chain(against).collect()
 }
@@ -128,6 +129,26 @@ fn nothing_good(question: &Question<'_, '_>, best: usize) -> String {
     around(clauses, |it| format!("No setting is good: {it}. ")).unwrap_or_default()
 }
 
+/// What yields by choice, which is due nothing: no grade says how much it should give up.
+fn yielding(question: &Question<'_, '_>, answer: &Answer) -> Option<String> {
+    let clause = |component: &Component<'_>| {
+        let of = |one: &usize| Some((question.share(*one, component)?.mbps, *one));
+        let mut rates: Vec<_> = question.settings.iter().filter_map(of).collect();
+        rates.sort_by(|one, other| other.0.total_cmp(&one.0));
+        let ((most, high), (least, low)) = (*rates.first()?, *rates.last()?);
+        let [high, low] = [high, low].map(|one| question.all[one].name());
+        let texts = apart(&[most, least]);
+        (!answer.is_alike || least < (1.0 - NAMED) * most).then(|| {
+            format!(
+                "'{}' has {} Mbps with {high} and {} with {low}",
+                component.1, texts[0], texts[1]
+            )
+        })
+    };
+    let yields = question.components.iter().filter(|one| question.yields(one));
+    around(yields.filter_map(clause), |it| format!("What should yield: {it}."))
+}
+
 /// What compares nothing, since it is a share of another line with each setting.
 fn left_out(question: &Question<'_, '_>) -> Option<String> {
     let all = question.settings.iter().flat_map(|setting| question.noticed(*setting));
@@ -136,19 +157,43 @@ fn left_out(question: &Question<'_, '_>) -> Option<String> {
     around(nouns, |it| format!("Not compared, since the lines differ: the shares of {it}."))
 }
 
-/// What decides against a setting with which more columns are better than with the best.
-fn decided(question: &Question<'_, '_>, best: usize, other: usize) -> Option<String> {
+/// What decides against a setting with which more columns are better than with the best, though something is better with it.
+fn decided(question: &Question<'_, '_>, answer: &Answer, other: usize) -> Option<String> {
+    let best = answer.best[0];
     let [ahead, behind] = question.decisive(best, other)?;
     let columns = || MEASURES.iter().filter(|it| question.tells(it));
     let better = |one, than| columns().filter(|it| question.is_better(it, one, than)).count();
-    (better(other, best) > better(best, other)).then(|| {
-        let changed = changed_values(behind, &[ahead]).into_iter();
+    let though = though(question, best, other);
+    let is_said = answer.hair.is_some() && answer.hair == question.hair(best, other);
+    let is_better = better(other, best) > better(best, other);
+    (is_better && !(is_said && though.is_empty())).then(|| {
+        let ahead = [(ahead, &question.all[best])];
+        let changed = changed_values(behind, &ahead).into_iter();
         let small = changed.map(|([said, _], is_worse, ..)| (said, is_worse));
-        let mut changes = graded_clauses(behind, &[ahead]).into_iter().chain(small);
+        let mut changes = graded_clauses(behind, &ahead).into_iter().chain(small);
         let change = changes.find(|(_, is_worse)| !is_worse).map(|(said, _)| said);
-        let it = change.unwrap_or_else(|| behind.graded.noun.to_owned());
-        format!("What decides against {}: {it}.", question.all[other].name())
+        let change = change.filter(|_| !is_said).unwrap_or_else(|| behind.noun());
+        format!("What decides against {}: {change}{though}.", question.all[other].name())
     })
+}
+
+/// In what users notice a setting has a better grade or letter than the best, in a clause.
+fn though(question: &Question<'_, '_>, best: usize, other: usize) -> String {
+    let state = |of: &Assessment| match of.application == UNDER_LOAD {
+        true => of.value(ADDED_DELAY).map(letter),
+        false => of.grade.map(Grade::state),
+    };
+    let clause = |one: &Assessment| {
+        let than = question.all[best].assessment(one.application)?;
+        let is_compared = question.components.iter().any(|it| it.0 == one.application);
+        let is_better = is_compared
+            && waits_of(one.application).is_none()
+            && (one.level()? < than.level()? || one.is_ahead(than, ADDED_DELAY));
+        let (is, not) = state(one).zip(state(than)).filter(|(is, not)| is_better && is != not)?;
+        Some(format!("{} is {is} and not {not}", one.noun()))
+    };
+    let clauses = question.all[other].assessments.iter().filter_map(clause);
+    around(clauses, |it| format!(", though with it {it}")).unwrap_or_default()
 }
 
 /// If what the best costs matters most.
@@ -199,18 +244,10 @@ fn front(question: &Question<'_, '_>, best: &[usize]) -> String {
             let is_unknown = question.level(*setting, component).is_none();
             is_unknown && all(component).iter().any(is_known) && !question.yields(component)
         };
-        // What yields by choice is due nothing, and no grade says how much it should give up.
-        let has = |component: &Component<'_>| {
-            let own = question.share(*setting, component)?;
-            let verb = if own.yields() { "yields and has" } else { "has" };
-            Some(format!("{} {verb} {} Mbps", all(component).first()?.noun(), digits(own.mbps)))
-        };
-        let has = question.components.iter().filter(|one| question.yields(one)).filter_map(has);
-        let has = around(has, |it| format!(", where {it}")).unwrap_or_default();
         let unknown = question.components.iter().filter(is_known_elsewhere);
         let unknown = unknown.filter_map(|one| Some(all(one).first()?.noun()));
         let unknown = around(unknown, |it| format!(", not graded in {it}")).unwrap_or_default();
-        format!("{}{ahead}{fails}{unknown}{has}", question.all[*setting].name())
+        format!("{}{ahead}{fails}{unknown}", question.all[*setting].name())
     };
     let said: Vec<_> = best.iter().take(NAMED_AT_MOST).map(clause).collect();
     let is_known = |one: &Component<'_>| {
@@ -280,7 +317,8 @@ type Change = (String, bool);
 /// What changes from one setting to others.
 fn changes(question: &Question<'_, '_>, best: &[usize], reference: usize) -> Vec<Change> {
     let graded = |component: &Component<'_>| {
-        let after: Vec<_> = best.iter().filter_map(|one| question.of(*one, component)).collect();
+        let with = |one: &usize| Some((question.of(*one, component)?, &question.all[*one]));
+        let after: Vec<_> = best.iter().filter_map(with).collect();
         let before = question.of(reference, component);
         before.map(|before| graded_clauses(before, &after)).unwrap_or_default()
     };
@@ -342,19 +380,35 @@ fn of_each(values: &[f64], texts: &[String]) -> String {
     }
 }
 
+/// What is graded with a setting.
+type With<'a, 'b> = (&'a Assessment, &'a Judged<'b>);
+
 /// A value that is another with other settings: as a clause and behind its application, whether it is worse, whether it is
 /// another by more than a tenth, also of its least bound, and whether it passes a bound.
 type Changed = ([String; 2], bool, bool, bool);
 
-fn changed_values(before: &Assessment, after: &[&Assessment]) -> Vec<Changed> {
+/// Those that have changed; where the worse one fails for what does not come, or is kept from a better grade by that alone, that
+/// is the first.
+fn changed_values(before: &Assessment, after: &[With<'_, '_>]) -> Vec<Changed> {
     let graded = before.graded;
-    let changed = graded.values.iter().filter_map(|shown| {
+    let worse = after.iter().map(|one| one.0).chain([before]).max_by_key(|one| one.grade);
+    let is_first = |it: &Assessment, all| all || it.grade == Some(Grade::Fails);
+    let lost = worse.and_then(|it| it.lost().filter(|one| is_first(it, one.1)));
+    let mut values: Vec<&Shown> = graded.values.iter().collect();
+    values.sort_by_key(|shown| lost.is_none_or(|lost| lost.0 != shown.metric));
+    let changed = values.into_iter().filter_map(|shown| {
         let from = before.measured(shown.metric)?;
-        let to: Option<Vec<f64>> = after.iter().map(|one| one.measured(shown.metric)).collect();
-        let to = to.filter(|to| !to.is_empty())?;
+        let to: Option<Vec<f64>> = after.iter().map(|one| one.0.measured(shown.metric)).collect();
+        let to = to?;
         let texts = apart(&[&[from], &to[..]].concat());
-        let (was, is) = texts.split_first().filter(|(was, is)| **was != is[0])?;
-        let values = format!("from {was} to {}{}", of_each(&to, is), shown.unit);
+        let (was, is) = texts.split_first()?;
+        let moved: Vec<usize> = (0..to.len()).filter(|at| is[*at] != *was).collect();
+        moved.first()?;
+        let with: Vec<_> = moved.iter().map(|at| after[*at].1).collect();
+        let with = (moved.len() < to.len()).then(|| format!(" with {}", names(&with)));
+        let (to, is): (Vec<_>, Vec<_>) = moved.iter().map(|at| (to[*at], is[*at].clone())).unzip();
+        let unit = format!("{}{}", shown.unit, with.unwrap_or_default());
+        let values = format!("from {was} to {}{unit}", of_each(&to, &is));
         let verb = match (to.iter().any(|to| *to < from), to.iter().any(|to| *to > from)) {
             (true, true) => "changes",
             (true, false) => "falls",
@@ -378,10 +432,10 @@ fn changed_values(before: &Assessment, after: &[&Assessment]) -> Vec<Changed> {
 
 /// What changes from one grade or value to others: the grade with a value that goes with it, or else a value that passes a
 /// step or changes by much; and beside that a value that changes by much the other way.
-pub(super) fn graded_clauses(before: &Assessment, after: &[&Assessment]) -> Vec<Change> {
+pub(super) fn graded_clauses(before: &Assessment, after: &[With<'_, '_>]) -> Vec<Change> {
     let changed = changed_values(before, after);
     let plain = |(clauses, is_worse, ..): &Changed| (clauses[0].clone(), *is_worse);
-    let Some((was, is)) = before.grade.zip(after.first().and_then(|one| one.grade)) else {
+    let Some((was, is)) = before.grade.zip(after.first().and_then(|one| one.0.grade)) else {
         return Vec::new();
     };
     let first = if is == was {
@@ -463,6 +517,13 @@ pub(super) fn coupling(settings: &[&Judged<'_>]) -> Option<String> {
             low.traffic, classic.traffic, texts[0], names[0], texts[1], names[1]
         )
     })
+}
+
+/// Low-latency queues that carried nothing in any run.
+pub(super) fn empty<'a>(judged: &'a Judged<'_>) -> impl Iterator<Item = &'a String> {
+    let runs = &judged.group.runs;
+    let is_in_all = |it: &&String| runs.iter().all(|one| one.empty_queues.contains(it));
+    runs[0].empty_queues.iter().filter(is_in_all)
 }
 
 /// Keys that leave little to transfers which get little.

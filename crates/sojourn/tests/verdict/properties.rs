@@ -739,12 +739,13 @@ fn whether_a_torrent_should_yield_is_said_to_be_a_choice() {
                         .unwrap()
                 });
                 assert!(own.grade.is_none() && its.grade.is_some());
-                for (transfer, words) in
-                    [(own, "the torrent yields and has "), (its, "the torrent has ")]
-                {
-                    let (_, rest) = first.split_once(words).expect("its rate");
-                    let mbps: f64 = rest.split(' ').next().unwrap().parse().unwrap();
-                    assert!((mbps - transfer.share.mbps).abs() < 0.005, "{first}");
+                let is_it = |one: &&String| one.starts_with("What should yield: 't' has ");
+                let rates = found.sentences.iter().find(is_it).expect("its rates");
+                for (transfer, name) in [(own, " with yields"), (its, " with other")] {
+                    let (before, _) = rates.split_once(name).expect("its rate");
+                    let mbps = before.trim_end_matches(" Mbps").rsplit(' ').next().unwrap();
+                    let mbps: f64 = mbps.parse().unwrap();
+                    assert!((mbps - transfer.share.mbps).abs() < 0.005, "{rates}");
                 }
                 assert!(first.ends_with("What matters most decides."), "{first}");
             }

@@ -133,7 +133,7 @@ fn a_game_is_faster_since_there_are_grants_where_it_waits_less_for_them() {
     let fair = said("upstream.queue = { law.kind = 'codel', scheduler.kind = 'fq' }");
     assert!(fair.starts_with("The upload makes the game faster: "), "{fair}");
     assert!(fair.ends_with(", since the modem has grants already."), "{fair}");
-    let of = |p90_ms, wait_ms, mbps| {
+    let with = |p90_ms, [wait_ms, cmts_ms]: [f64; 2], mbps| {
         let mut facts = game_and_upload(p90_ms, 10.0, mbps);
         let part = |(part, ms): (&str, f64)| {
             row(&json!({"traffic": "x", "direction": "up", "part": part, "mean_ms": ms,
@@ -141,12 +141,19 @@ fn a_game_is_faster_since_there_are_grants_where_it_waits_less_for_them() {
         };
         let rows = Rows {
             flows: both_ways("x", "game", &json!({})),
-            delay_parts: [("total", 10.0), ("grant_wait", wait_ms)].map(part).to_vec(),
+            delay_parts: [
+                ("total", 7.0 + wait_ms + cmts_ms),
+                ("grant_wait", wait_ms),
+                ("cmts_queue", cmts_ms),
+            ]
+            .map(part)
+            .to_vec(),
             ..Rows::default()
         };
         facts.causes = Facts::of(&scenario(GAME), &rows).causes;
         facts
     };
+    let of = |p90_ms, wait_ms, mbps| with(p90_ms, [wait_ms, 0.0], mbps);
     let idle = of(10.0, 3.0, None);
     // What it waits less for must be half of what it is faster by.
     for (wait_ms, since) in [(2.0, ", since the modem has grants already"), (2.1, ""), (3.0, "")] {
@@ -155,6 +162,32 @@ fn a_game_is_faster_since_there_are_grants_where_it_waits_less_for_them() {
         );
         assert_eq!(beside(&of(8.0, wait_ms, Some(5.0)), &idle), want);
     }
+    // What falls most is named, and nothing where the mean does not fall.
+    let idle = with(10.0, [3.0, 6.4], None);
+    let said = beside(&with(8.0, [0.2, 0.1], Some(5.0)), &idle);
+    assert!(said.ends_with(" at p90, with 6.30 ms less in the CMTS's queue on average."), "{said}");
+    let said = beside(&with(8.0, [0.2, 9.2], Some(5.0)), &idle);
+    assert!(said.ends_with(" at p90."), "{said}");
+}
+
+/// Who loses nothing is not said to lose more, and a low-latency queue that carried nothing is named.
+#[test]
+fn what_does_not_change_is_not_said_to() {
+    let of = |p90_ms: f64, loss: f64| {
+        let over = if p90_ms > 80.0 { 50.0 } else { 0.0 };
+        let values = json!({"rtt_p90_ms": p90_ms, "over_20_ms_access_percent": over,
+            "over_80_ms_round_trip_percent": over, "loss_percent": loss});
+        let queue = row(&json!({"queue": "q", "direction": "up", "member": "low_latency",
+            "departed_packets": 0}));
+        let rows =
+            Rows { flows: both_ways("x", "game", &values), queues: vec![queue], ..Rows::default() };
+        Facts::of(&scenario(GAME), &rows)
+    };
+    let (tail, one, two) = (of(220.0, 0.0), of(20.0, 0.8), of(20.0, 0.0));
+    let found = verdict(&[group("tail", &tail), group("one", &one), group("two", &two)], &[]);
+    let said = found.sentences.join(" ");
+    assert!(said.contains("but the game's loss rises from 0 to 0.800 % with one."), "{said}");
+    assert!(said.contains("the upstream low-latency queue carried nothing: all packets took"));
 }
 
 #[test]
