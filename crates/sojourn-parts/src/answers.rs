@@ -12,6 +12,7 @@ use super::failure::{Failure, Watch};
 use super::hook::Hook;
 use super::program::{Cause, Instance};
 use super::registered::Registered;
+use super::setting::in_short;
 use super::values::Values;
 
 /// An instance that is called, until it fails.
@@ -156,12 +157,6 @@ pub(crate) fn at_most(answers: &[f64], most: usize) -> Result<&[f64], Refused> {
             Err(Refused(format!("found {found} answers; allowed: {most} at most")))
         }
     }
-}
-
-/// A number as messages show it: one of 300 digits by its power of ten.
-pub(crate) fn in_short(number: f64) -> String {
-    let is_short = number == 0.0 || (1e-6..1e16).contains(&number.abs());
-    if is_short || !number.is_finite() { number.to_string() } else { format!("{number:e}") }
 }
 
 /// A time as hooks get it.

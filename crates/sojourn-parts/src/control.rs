@@ -11,8 +11,9 @@ use sojourn_transport::cc::{
 };
 use sojourn_transport::rate::{LossPhase, RateSample};
 
-use super::answers::{LEAST_TIMER, Refused, Worker, at_most, between, in_short, is_now, us};
+use super::answers::{LEAST_TIMER, Refused, Worker, at_most, between, is_now, us};
 use super::hook::{EXTENDED, Hook};
+use super::setting::in_short;
 use super::values::Values;
 
 /// A window has one segment at least, and as many at most.

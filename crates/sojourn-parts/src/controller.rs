@@ -14,9 +14,10 @@ use sojourn_scenario::controllers::{
     Update,
 };
 
-use super::answers::{Refused, Worker, at_most, between, in_short};
+use super::answers::{Refused, Worker, at_most, between};
 use super::hook::Hook;
 use super::registered::Registered;
+use super::setting::in_short;
 use super::values::Values;
 
 /// What controllers of all programs have.

@@ -4,10 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use sojourn_input::words;
 
-use super::answers::in_short;
 use super::hook::{Hook, Role};
 use super::parameter::Parameter;
-use super::setting::{Setting, digest_key};
+use super::setting::{Setting, digest_key, in_short};
 use sojourn_transport::EcnMode;
 
 /// What a part says of itself. It can be read from JSON and written as JSON.

@@ -8,8 +8,9 @@ use sojourn_engine::record::Gauges;
 use sojourn_engine::rng::{Rng, Seed};
 use sojourn_engine::units::Time;
 
-use super::answers::{Refused, Worker, at_most, between, field, in_short, us};
+use super::answers::{Refused, Worker, at_most, between, field, us};
 use super::hook::{Hook, verdict};
+use super::setting::in_short;
 use super::values::Values;
 
 impl AqmParameters for Values {

@@ -83,3 +83,9 @@ pub(crate) fn shown(value: &Value) -> String {
         other => other.to_string(),
     }
 }
+
+/// A number as messages show it: one of 300 digits by its power of ten.
+pub(crate) fn in_short(number: f64) -> String {
+    let is_short = number == 0.0 || (1e-6..1e16).contains(&number.abs());
+    if is_short || !number.is_finite() { number.to_string() } else { format!("{number:e}") }
+}

@@ -17,10 +17,11 @@ use sojourn_scenario::apps::{
 };
 use sojourn_transport::TcpOptions;
 
-use super::answers::{LEAST_TIMER, Refused, Worker, between, field, in_short, is_now, us};
+use super::answers::{LEAST_TIMER, Refused, Worker, between, field, is_now, us};
 use super::declaration::{Declaration, Score, Way};
 use super::hook::{COMMAND_NUMBERS, EXTENDED, Hook, command};
 use super::registered::Registered;
+use super::setting::in_short;
 use super::values::Values;
 
 /// What traffic of all programs has.
