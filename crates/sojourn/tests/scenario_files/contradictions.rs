@@ -482,8 +482,8 @@ fn homes_and_service_flows_that_are_not_there() {
             "upstream.flows.x.priority: found 8; allowed: a whole number from 0 to 7",
         ),
         (
-            "[homes.a]\ncount = 9000\n[homes.b]\ncount = 1001",
-            "homes: found 10001 in all; allowed: 10000 or fewer",
+            "[homes.a]\ncount = 19000\n[homes.b]\ncount = 1001",
+            "homes: found 20001 in all; allowed: 20000 or fewer",
         ),
         (
             "[homes.a]\nupstream.sustained_mbps = 30",
