@@ -211,8 +211,9 @@ mod tests {
             ),
             (
                 "upstream_channel.ranging",
-                "upstream_channel.ranging.interval_s = 9".to_owned(),
-                "line",
+                "upstream_channel.bonded.a.extra_delay_ms = 1\nupstream_channel.ranging.interval_s = 9"
+                    .to_owned(),
+                "line choice",
             ),
             ("cmts.bonded.*", "cmts.bonded.a.extra_delay_ms = 1".to_owned(), "line choice"),
             (

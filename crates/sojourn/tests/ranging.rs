@@ -50,7 +50,8 @@ fn mbps(results: &Results) -> f64 {
 /// wide frames, 2 of 165 in a MAP interval of 15 frames; 16 are for requests: 1.3 %.
 #[test]
 fn station_maintenance_takes_its_minislots() {
-    let ranging = "upstream_channel.ranging = { interval_s = 0.002, retry_interval_s = 0.5, t4_s = 1 }\n";
+    let ranging =
+        "upstream_channel.ranging = { interval_s = 0.002, retry_interval_s = 0.5, t4_s = 1 }\n";
     let ofdma = "upstream_channel.bonded.a.phy = { kind = 'ofdma', subcarriers = 94 }\n";
     for (channel, share) in [(ONE, 0.035), (ofdma, 0.013)] {
         let [without, with] =

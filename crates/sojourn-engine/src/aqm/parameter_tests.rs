@@ -28,7 +28,7 @@ fn a_delay_of_red_that_its_least_threshold_exceeds_is_named() {
         reported(short.remarks(line(10.0))),
         [
             "target_delay_ms is 1.99, but the lower threshold is 5 packets of 500 bytes at least, which take 2 ms at 10 \
-             Mbps: the queue stays about there; set min_threshold_packets to 2 for a shorter one"
+             Mbps; set min_threshold_packets to 2 for a lower one"
         ]
     );
     let in_packets = Parameters { in_bytes: false, ..red() };

@@ -266,7 +266,7 @@ fn tested(application: &Application, scenario: &Scenario, rows: &Rows) -> Vec<Te
     if let Some((way, is_of_queues)) = waits_of(application.name) {
         let is_loaded = loads(scenario).iter().any(|(of, _)| *of == way);
         let mut heard = scenario.waiting(way);
-        heard.retain(|name| sends(rows, name, way));
+        heard.retain(|name| sends(scenario, rows, name, way));
         let values = queue_values(rows, way, is_loaded).and_then(|queues| match is_of_queues {
             true => Some(queues).filter(|_| heard.is_empty()),
             false => waits(scenario, rows, &heard, way),
@@ -328,12 +328,12 @@ fn of_entry(
     }
 }
 
-/// Did an entry send anything in a direction? Parts from outside need not say whether they do.
-fn sends(rows: &Rows, name: &str, way: Direction) -> bool {
-    let mut own = rows.flows.iter().filter(|row| row.traffic() == name).peekable();
-    let is_sent =
-        |row: &Row| row.direction() == Some(way) && row.number("sent_packets") != Some(0.0);
-    own.peek().is_none() || own.any(is_sent)
+/// Does an entry send in a direction? Parts from outside need not say so beforehand.
+fn sends(scenario: &Scenario, rows: &Rows, name: &str, way: Direction) -> bool {
+    let is_sent = |row: &Row| row.traffic() == name && row.direction() == Some(way);
+    let is_outside = matches!(scenario.traffic[name].app, AppSpec::Outside(_));
+    let mut sent = rows.flows.iter().filter(|row| row.number("sent_packets") != Some(0.0));
+    !is_outside || sent.any(is_sent)
 }
 
 /// What packets of these entries wait in a direction, behind others, for grants and for tokens, in the mean of that which waits
