@@ -229,8 +229,8 @@ def udp(payload: int, *, up: bool = True) -> bytes:
     return ip + struct.pack(">HHHH", source_port, other_port, 8 + payload, 0) + bytes(payload)
 
 
-_LINE = """
-duration_s = 1
+_LINE = f"""
+duration_s = {DURATION_S}
 upstream.sustained_mbps = 5
 downstream.sustained_mbps = 20
 servers.near.delay_ms = 9
@@ -245,5 +245,5 @@ def _write_captures(folder: Path) -> None:
         simulation = sojourn.Simulation(_LINE, record=folder / name)
         for number in range(count):
             simulation.inject("it", "up", udp(500), at_s=number / 200)
-        simulation.run_until(1)
+        simulation.run_until(DURATION_S)
         simulation.finish()

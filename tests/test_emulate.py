@@ -345,7 +345,7 @@ def test_what_cannot_be_has_one_message_and_leaves_nothing(
 FAILING = [
     ("law", "on_arrival, at 0.", "if numbers[0] > 2e5: raise ValueError('boom')", "boom"),
     ("law", "on_arrival, at ", "return 99", "found 99"),
-    ("law", "at ", "self.g = math.inf", "found inf as gauge a_g; allowed"),
+    ("law", "gauges, at ", "self.g = math.inf", "found inf as gauge a_g; allowed"),
     ("control", "on_ack, at ", "self.window_bytes = math.nan", "found NaN as window in bytes"),
     ("traffic", "on_timer, at ", "raise ValueError('boom')", "boom"),
     ("controller", "on_probe, at ", "raise ValueError('boom')", "boom"),

@@ -63,7 +63,7 @@ _ALIKE = (
     {"call", "voice", "phone", "telephone", "voip"},
     {"call", "zoom", "teams", "facetime", "webex", "meet", "meeting", "conference", "webrtc"},
     {"game", "gaming"},
-    {"page", "pages", "web", "website", "browsing", "http", "http2", "http3", "quic"},
+    {"page", "pages", "web", "website", "browsing", "http2", "http3", "quic"},
     {"video", "film", "movie", "streaming", "tv"},
     {"upload", "up", "upstream", "uplink"},
     {"download", "down", "downstream", "downlink"},

@@ -1,5 +1,6 @@
 """What to run: scenarios with all that overrides them, as commands and programs ask for it."""
 
+import json
 import os
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -170,11 +171,17 @@ def _refuse_another(duration: str, what: str, loaded: Iterable[Variant]) -> None
     """Raises `UnknownError` if runs do not take as long as was asked for."""
     asked_s = tomllib.loads(f"s = {key_and_value(duration)[1]}")["s"]
     for variant in loaded:
-        if variant.duration_s != asked_s:
+        if variant.duration_s != asked_s and _is_replay(variant):
             raise UnknownError(
                 f"{what}: found {asked_s:g} s for a replay, which takes as long as its record, "
                 f"{variant.duration_s:.3f} s; allowed: no duration"
             )
+
+
+def _is_replay(variant: Variant) -> bool:
+    """Has it packets of a record? Other variants may have a duration of their own."""
+    traffic = json.loads(variant.to_json())["traffic"].values()
+    return any(entry.get("record") is not None for entry in traffic)
 
 
 def _named(problem: Problem, options: Mapping[str, str | None]) -> Problem:
