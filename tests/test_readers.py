@@ -10,6 +10,7 @@ import json
 import pickle
 import re
 import struct
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -240,6 +241,9 @@ def test_values_of_grades_are_those_of_the_tables(runs: Runs) -> None:
                 elif metric.startswith("kept_"):
                     # What the line gives is no column.
                     assert value is None or 0 <= value <= 100, (name, one)
+                elif metric == "wait_mean_ms":
+                    way = {"upstream wait": "up", "downstream wait": "down"}[one["application"]]
+                    assert value is None or value in waits(run, way), (name, one)
                 elif metric == "loss_percent" and value not in of_rows(its, metric):
                     # What had not come, and waited for too long, is given up.
                     sent, come = (
@@ -251,6 +255,18 @@ def test_values_of_grades_are_those_of_the_tables(runs: Runs) -> None:
                     assert max(of_rows(its, metric)) < value <= max(missing), (name, one)
                 elif value is not None:
                     assert value in of_rows(its, metric), (name, one, metric)
+
+
+_WAITS = re.compile("queue|_wait$|contention|shaping|stall")
+
+
+def waits(run: Result, way: str) -> list[Any]:
+    """What each entry waits in a direction on average."""
+    found: defaultdict[str, float] = defaultdict(float)
+    for row in run.delay_parts.to_pylist():
+        if row["direction"] == way and _WAITS.search(row["part"]):
+            found[row["traffic"]] += row["mean_ms"] or 0.0
+    return [pytest.approx(ms) for ms in (*found.values(), 0.0)]
 
 
 def of_rows(rows: Sequence[Row], metric: str) -> list[Any]:
