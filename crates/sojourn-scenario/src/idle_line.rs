@@ -40,7 +40,7 @@ pub fn idle_lines(variants: &[Variant]) -> Vec<Variant> {
     let mut found: Vec<Variant> = Vec::new();
     for (variant, line) in variants.iter().zip(lines) {
         let scenario = without_bulk(&variant.scenario);
-        let is_wanted = scenario.baseline && judged(&scenario).next().is_some();
+        let is_wanted = scenario.baseline && scenario.judged().next().is_some();
         if is_wanted && !known.contains(&line) {
             known.push(line);
             let name = name_of(variant, &scenario, is_only, variants);
@@ -66,15 +66,9 @@ fn name_of(of: &Variant, idle: &Scenario, is_only: bool, taken: &[Variant]) -> S
     name
 }
 
-/// The apps of the homes that answers are of.
-fn judged(scenario: &Scenario) -> impl Iterator<Item = &AppSpec> {
-    let entries = scenario.traffic.values().filter(|entry| scenario.is_judged(entry));
-    entries.map(|entry| &entry.app)
-}
-
 /// The traffic that its idle line has not: the bulk traffic of the judged homes or, if they have none, of all.
 fn left_out(scenario: &Scenario) -> impl Fn(&Entry) -> bool {
-    let is_own = judged(scenario).any(may_load);
+    let is_own = scenario.judged().any(|(_, entry)| may_load(&entry.app));
     move |entry| may_load(&entry.app) && (!is_own || scenario.is_judged(entry))
 }
 
@@ -89,7 +83,7 @@ fn without_bulk(scenario: &Scenario) -> Scenario {
 }
 
 fn has_adaptive(scenario: &Scenario) -> bool {
-    judged(scenario).any(AppSpec::adapts)
+    scenario.judged().any(|(_, entry)| entry.app.adapts())
 }
 
 /// Does no bulk traffic begin before the run ends?

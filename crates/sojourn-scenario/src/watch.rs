@@ -113,7 +113,7 @@ impl Scenario {
     }
 
     /// The entries of the judged homes.
-    fn judged(&self) -> impl Iterator<Item = (&String, &Entry)> {
+    pub(crate) fn judged(&self) -> impl Iterator<Item = (&String, &Entry)> {
         self.traffic.iter().filter(|(_, entry)| self.is_judged(entry))
     }
 
