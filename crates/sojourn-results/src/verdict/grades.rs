@@ -15,6 +15,10 @@ use crate::shares::Share;
 use crate::words::{apart, digits, distinct};
 use sojourn_logs::Load;
 
+/// Why nobody knows what load adds.
+const WAITS_AT_REST: &str =
+    "packets wait in queues without uploads and downloads too, with which its letter is another";
+
 /// A grade, and how many steps inside it are missed: less is better.
 pub(super) type Level = (Grade, usize);
 
@@ -305,10 +309,7 @@ fn added_delays(one: &'static Application, runs: &[&Facts], idle: &[&Facts]) -> 
         let added_ms = round_trips(runs, Some(idle), name).1?.max(0.0);
         let waited_ms = idle.iter().map(|facts| facts.waited_ms(&name.1)).fold(0.0, f64::max);
         let is_known = waited_ms < A_PLUS_MS || letter(added_ms) == letter(added_ms + waited_ms);
-        let missing = (!is_known).then(|| {
-            let waited = digits(waited_ms);
-            format!("packets wait {waited} ms in queues without uploads and downloads too, with which its letter is another")
-        });
+        let missing = (!is_known).then(|| WAITS_AT_REST.to_owned());
         let value = Value { mean: Some(added_ms).filter(|_| is_known), half_width: None };
         let over = BTreeMap::from([(ADDED_DELAY, value)]);
         Some(Assessment::new(one, (&name.1, &over), None, missing))
