@@ -207,9 +207,11 @@ impl<'a, 'b> Question<'a, 'b> {
     /// the other.
     fn are_ordered(&self, one: &Standing, other: &Standing) -> bool {
         let [noticed, watched] = [false, true].map(|stage| self.compared(one, other, stage));
-        let place = self.deciding(one, other);
         match noticed.then(watched) {
-            Equal => is_ahead(&one[place.clone()], &other[place]),
+            Equal => {
+                let place = self.deciding(one, other);
+                is_ahead(&one[place.clone()], &other[place])
+            }
             order => order == Less,
         }
     }
