@@ -28,6 +28,10 @@ const FLOOD: &str = "duration_s = 40
 const ONE: &str = "upstream_channel.bonded.a.extra_delay_ms = 0\n";
 const BOTH: &str = "upstream_channel.bonded.a.extra_delay_ms = 0
     upstream_channel.bonded.b.extra_delay_ms = 0\n";
+/// A packet every 20.618 ms.
+const LONE: &str = "duration_s = 40
+    traffic.flood = { kind = 'stream', purpose = 'game', server = 'near', direction = 'up', packet_bytes = 218,
+                      interval_ms = 20.618 }\n";
 /// Four tries 0.25 s apart and T3: 0.85 s from an opportunity, which is up to 1 s away. T4 is 3 s.
 const RANGING: &str =
     "upstream_channel.ranging = { interval_s = 1, t3_ms = 100, t4_s = 3, retries = 4,
@@ -121,11 +125,8 @@ fn a_channel_without_maps_is_lost_by_t4() {
 /// that come in D or later wait in a stall for what is left of L - D: (L^2 - D^2) / 2 of them and of seconds each 20.618 ms.
 #[test]
 fn a_modem_without_channels_waits_for_ranging() {
-    let lone = "duration_s = 40
-        traffic.flood = { kind = 'stream', purpose = 'game', server = 'near', direction = 'up', packet_bytes = 218,
-                          interval_ms = 20.618 }\n";
     let lost = "upstream_channel.bonded.a.signal_losses = [{ start_s = 10, length_s = 2 }]\n";
-    let found = run(&format!("{lone}{ONE}{RANGING}{lost}"));
+    let found = run(&format!("{LONE}{ONE}{RANGING}{lost}"));
     let row = channel(&found, "upstream a");
     assert_eq!((row.t3_exceeded, row.t4_timeouts), (Some(1), Some(0)));
     let flood = flow(&found, "flood", "up");
@@ -143,13 +144,10 @@ fn a_modem_without_channels_waits_for_ranging() {
 /// packet is given up. One that has given the channel up does as with one channel.
 #[test]
 fn requests_go_over_the_channels_that_remain() {
-    let lone = "duration_s = 40
-        traffic.flood = { kind = 'stream', purpose = 'game', server = 'near', direction = 'up', packet_bytes = 218,
-                          interval_ms = 20.618 }\n";
     let lost = "upstream_channel.bonded.b.signal_losses = [{ start_s = 1, length_s = 1000 }]\n";
     let given_up = RANGING.replace("retries = 4", "retries = 1");
     let [one, both, noticed] = [ONE, &format!("{BOTH}{lost}"), &format!("{BOTH}{lost}{given_up}")]
-        .map(|keys| run(&format!("{lone}{keys}")));
+        .map(|keys| run(&format!("{LONE}{keys}")));
     let mean = |results: &Results| latencies(flow(results, "flood", "up"))[1];
     let later_ms = mean(&both) - mean(&one);
     assert!((0.5..5.0).contains(&later_ms), "{later_ms}");

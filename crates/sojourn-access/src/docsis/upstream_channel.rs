@@ -181,9 +181,7 @@ impl Phy {
             Self::Ofdma(phy) => Self::Ofdma(Ofdma { subcarrier_bits: bits, ..phy }),
         }
     }
-}
 
-impl Phy {
     /// Minislots of a modem's ranging opportunity. On a single carrier a burst of Cisco's default profile: QPSK, a preamble of 128
     /// bits, a codeword of 34 B with 10 B of parity, and 48 symbols of guard time. With OFDMA a probe: one symbol of all subcarriers
     /// (MULPI §7.4, from memory: not checked).

@@ -58,9 +58,9 @@ pub(crate) fn unprobed(scenario: &Scenario, entry: &str, flows: &[&Row]) -> Opti
     })
 }
 
-/// Why a flow, of a game or call or not, is not known well enough for a grade: bulk traffic loads a direction in which nothing of a game or call goes,
-/// few packets of it arrived, or a video has played for so short a time, or at the level to which it rose, that its stalls are unknown, unless it
-/// begins too late.
+/// Why a flow, of a game or call or not, is not known well enough for a grade: bulk traffic loads a direction in which nothing
+/// of a game or call goes, few packets of it arrived, or a video has played for so short a time, or at the level to which it
+/// rose, that its stalls are unknown, unless it begins too late.
 pub(crate) fn unknown(is_of_packets: bool, scenario: &Scenario, row: &Row) -> Option<String> {
     let (name, app) = (row.traffic(), &scenario.traffic.get(row.traffic())?.app);
     let loads = |way: &Direction| scenario.traffic.values().any(|entry| entry.app.loads(*way));

@@ -173,9 +173,8 @@ mod tests {
         }
     }
 
-    /// What keeps a use from good or fair is in a table: shares and what load adds are in those of grades, what is waited in that
-    /// of delay parts, and of a game 10 %
-    /// of round trips above 80 ms are an RTT p90 above that.
+    /// What keeps a use from good or fair is in a table: shares and what load adds are in those of grades, waits in that of delay
+    /// parts, and of a game 10 % of round trips above 80 ms are an RTT p90 above that.
     #[test]
     fn what_decides_a_grade_has_a_column() {
         let of_grades = [

@@ -327,14 +327,14 @@ fn changes(question: &Question<'_, '_>, best: &[usize], reference: usize) -> Vec
     // A queue that something watches is named where it decides, and where it is worse.
     let decides = changes.iter().all(|(_, is_worse)| *is_worse);
     changes.extend(of(true).into_iter().filter(|(_, is_worse)| decides || *is_worse));
-    // What has no grade is told if it differs by much, and a rate with a grade, as a price, where that is still the same.
-    let is_told = |one: &&Measure| {
+    // A value without a grade is named if it differs by much, and a rate with a grade, as a price, where that is still the same.
+    let is_named = |one: &&Measure| {
         let mut own = question.components.iter().filter(|it| it.0 == one.of.graded);
         own.any(|it| !graded(it).is_empty())
     };
     let (rates, others): (Vec<_>, Vec<_>) = MEASURES
         .iter()
-        .filter(|one| !is_told(one) && (one.of.headline || !one.of.bulk.is_empty()))
+        .filter(|one| !is_named(one) && (one.of.headline || !one.of.bulk.is_empty()))
         .partition(|one| !one.of.bulk.is_empty());
     let more = rates.into_iter().chain(others).filter_map(|measure| {
         let found = change(question, best, reference, measure)?;

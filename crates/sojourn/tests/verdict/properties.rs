@@ -753,8 +753,8 @@ fn whether_a_torrent_should_yield_is_said_to_be_a_choice() {
     });
 }
 
-/// What is waited is told by those who wait, here a page at least: what else a queue holds, as packets of bulk traffic that
-/// wait behind each other, changes no answer and no sentence.
+/// Waits are graded by the packets of those who wait, here a page at least: other packets of a queue, as those of bulk traffic
+/// that wait behind each other, change no answer and no sentence.
 #[test]
 fn what_nobody_waits_changes_no_answer() {
     rounds(60, |seed| {
