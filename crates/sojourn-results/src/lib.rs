@@ -1,6 +1,8 @@
 //! What runs of Sojourn give: scores of what users notice, the tables of a run, and an answer in sentences; and the
 //! answer on a log of a measured line, by the same letters.
 
+mod causes;
+mod inactive;
 mod letters;
 pub mod measured;
 pub mod metrics;

@@ -13,6 +13,8 @@ use sojourn_scenario::{Scenario, Span, traffic};
 
 /// Light traffic excuses no more of what a link carries.
 const EXCUSED: f64 = 0.5;
+/// What has less of its part lacks what another one takes.
+const STARVED: f64 = 0.5;
 /// A lesser part is none.
 const LEAST_MBPS: f64 = 1e-6;
 /// A transfer needs some seconds to reach its rate, and a film to stall.
@@ -94,6 +96,11 @@ impl Share {
     /// Its rate as a multiple of its part.
     pub(crate) fn of_part(&self) -> f64 {
         self.mbps / self.part_mbps
+    }
+
+    /// Does it lack what another one takes?
+    pub(crate) fn is_starved(&self) -> bool {
+        self.of_part() < STARVED
     }
 
     /// Is its part not known, since a real program loads the line?

@@ -19,7 +19,6 @@ fn with_digits(value: f64, count: u8) -> String {
 /// Numbers that are compared: three significant digits, or as many as show which differ. Those that differ by less than
 /// a millionth are equal.
 pub(crate) fn apart(values: &[f64]) -> Vec<String> {
-    let differ = |one: f64, other: f64| (one - other).abs() > SAME * one.abs().max(other.abs());
     let with = |count| values.iter().map(|value| with_digits(*value, count)).collect::<Vec<_>>();
     let is_shown = |texts: &Vec<String>| {
         let hidden = |(one, other): (usize, usize)| {
@@ -28,6 +27,11 @@ pub(crate) fn apart(values: &[f64]) -> Vec<String> {
         !(1..values.len()).any(|other| (0..other).any(|one| hidden((one, other))))
     };
     (3..=MOST_DIGITS).map(with).find(is_shown).unwrap_or_else(|| with(3))
+}
+
+/// Do texts of two numbers show that they differ?
+pub(crate) fn differ(one: f64, other: f64) -> bool {
+    (one - other).abs() > SAME * one.abs().max(other.abs())
 }
 
 /// `from 12.0 to 35.1`.

@@ -358,12 +358,12 @@ impl Scenario {
             let limits = rates.into_iter().filter_map(|(member, mbps)| {
                 let mbps = mbps.filter(|mbps| *mbps < LITTLE * service_mbps)?;
                 let (key, member) = (path(&format!("{member}_mbps")), member.replace('_', "-"));
-                Some(format!("{key} leaves the {member} queue {mbps} of {service_mbps} Mbps."))
+                Some(format!("the {member} queue is left {mbps} of {service_mbps} Mbps by {key}."))
             });
             let turns = 256 - u32::from(keys.weight);
             let weight = (!keys.coupled && turns < FEW_TURNS).then(|| {
                 let key = path("weight");
-                format!("{key} leaves the classic queue {turns} of 256 turns beside a full low-latency one.")
+                format!("the classic queue is left {turns} of 256 turns beside a full low-latency one, by {key}.")
             });
             limits.chain(weight).collect::<Vec<_>>()
         };

@@ -55,6 +55,20 @@ named! {
     }
 }
 
+impl Part {
+    /// Do packets wait behind others in it?
+    pub const fn is_queue(self) -> bool {
+        use Part::{CmtsQueue, CoreQueue, ModemQueue, RouterQueue, ServerQueue};
+        matches!(self, RouterQueue | ModemQueue | CmtsQueue | CoreQueue | ServerQueue)
+    }
+
+    /// Do packets wait in it, as in the sojourn time of a queue: behind others, for grants or for tokens?
+    pub const fn is_wait(self) -> bool {
+        use Part::{Contention, GrantWait, RequestWait, Shaping, Stall};
+        self.is_queue() || matches!(self, RequestWait | Contention | GrantWait | Shaping | Stall)
+    }
+}
+
 /// Number of parts.
 pub const PARTS: usize = Part::ALL.len();
 

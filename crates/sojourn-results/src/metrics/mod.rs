@@ -10,6 +10,7 @@ pub mod rows;
 pub(crate) mod tables;
 mod under_way;
 mod unmeasured;
+mod waits;
 
 pub(crate) use given_up::with_given_up;
 pub use pages::unfinished_s;
@@ -19,3 +20,4 @@ pub use results::{Change, LatencyCells, Results, SeriesRow};
 pub use tables::{Visitor, definitions};
 pub(crate) use under_way::{ByLoad, rate_mbps, round_trips};
 pub(crate) use unmeasured::{SLOW_START_S, frameless, start_wait_s, unknown, unprobed};
+pub(crate) use waits::{heard, longest_wait_ms, queue_values};

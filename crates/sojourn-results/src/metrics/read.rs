@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::column::{Cells, Table};
 use super::results::Results;
 use sojourn_engine::packet::Direction;
+use sojourn_engine::record::Part;
 
 /// Five packets are beyond the 90 % quantile of so many: fewer say nothing of it.
 pub(crate) const FEWEST_PACKETS: f64 = 50.0;
@@ -54,6 +55,11 @@ impl Row {
     pub(crate) fn direction(&self) -> Option<Direction> {
         let name = self.text("direction");
         Direction::BOTH.into_iter().find(|direction| direction.name() == name)
+    }
+
+    /// The part of the time that a row of delay parts is of; `None` for all of it.
+    pub(crate) fn part(&self) -> Option<Part> {
+        Part::ALL.into_iter().find(|part| part.name() == self.text("part"))
     }
 
     /// The group of homes that it is of, if it is of one.

@@ -5,20 +5,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::causes::Cause;
 use super::grades::Assessment;
 use super::groups::{Group, Judged, judged};
 use super::measures::{MEASURES, Measure};
 use super::order::{Answer, Price, Question};
 use super::round_trip::RoundTrip;
 use super::sentences::{
-    DIFFERENCES_AT_MOST, NAMED_AT_MOST, bulk_words, coupling, empty, graded_clauses, limits, names,
+    DIFFERENCES_AT_MOST, NAMED_AT_MOST, bulk_words, coupling, graded_clauses, names, remarks,
     sentences, taken,
 };
 use super::thresholds::{
     ADDED_DELAY, APPLICATIONS, Application, CALL, CLOUD_GAME, GAME, Grade, SAME, UNDER_LOAD,
     VIDEO_CALL, waits_of,
 };
+use crate::causes::Cause;
 use crate::letters::letter;
 use crate::over_seeds::Value;
 use crate::shares::Share;
@@ -268,8 +268,7 @@ fn of_one(all: &[Judged<'_>], number: usize) -> Vec<String> {
     let slow = slow_cause(one).map(|(_, said)| said);
     let longest = slow.or_else(|| one.group.causes().first().map(Cause::sentence));
     let more = [taken(one), still_changing(&[one]), longest, without_grade(&[one])];
-    let limits = empty(one).map(|it| capitalised(it)).chain(limits(one).iter().cloned());
-    let more = limits.chain(more.into_iter().flatten());
+    let more = remarks(one).map(|it| capitalised(it)).chain(more.into_iter().flatten());
     beyond_letters(&[one]).into_iter().chain(against).chain(grades).chain(more).collect()
 }
 
@@ -330,7 +329,10 @@ fn since(
         })
     };
     let before = idle.group.causes();
-    let own = before.iter().filter(|cause| cause.application == measure.of.graded);
+    let is_of = |it: &Assessment, cause: &Cause| {
+        (it.application, &it.traffic) == (measure.of.graded, &cause.traffic)
+    };
+    let own = before.iter().filter(|cause| idle.entries.iter().any(|it| is_of(it, cause)));
     own.filter(|_| measure.unit == "ms").find_map(reason).unwrap_or_default()
 }
 
@@ -399,7 +401,7 @@ fn of_several(questions: &[Question<'_, '_>], answers: &[Answer], keys: &[String
     let place = place.min(found.len());
     found.splice(place..place, beyond_letters(&settings));
     let laws = settings.iter().flat_map(|one| {
-        let laws = empty(one).chain(limits(one)).chain(&one.group.runs[0].idle_laws);
+        let laws = remarks(one).chain(&one.group.runs[0].idle_laws);
         laws.map(move |law| (law, *one))
     });
     found.extend(grouped(laws).iter().map(|(law, of)| format!("With {}, {law}", names(of))));
@@ -524,8 +526,8 @@ fn alone(questions: &[Question<'_, '_>]) -> Option<String> {
 /// Whether the answer changes with what is no choice, in one sentence.
 fn changes_with_condition(questions: &[Question<'_, '_>], answers: &[Answer]) -> Option<String> {
     let all = questions[0].all;
-    let all_answers = questions.iter().zip(answers).filter(|(of, _)| !of.is_between_lines());
-    let choices = all_answers.map(|(_, one)| one).filter(|one| one.settings.len() > 1);
+    let asked = questions.iter().zip(answers).filter(|(question, _)| !question.is_between_lines());
+    let choices = asked.map(|(_, one)| one).filter(|one| one.settings.len() > 1);
     let choices: Vec<&Answer> = choices.collect();
     let [first, _, ..] = choices.as_slice() else { return None };
     let roles = |number: &usize| all[*number].group.runs[0].roles;
@@ -536,15 +538,14 @@ fn changes_with_condition(questions: &[Question<'_, '_>], answers: &[Answer]) ->
     let [tried, common] = both.reduce(|one, other| [&one[0] & &other[0], &one[1] & &other[1]])?;
     if common.is_empty() {
         // What was tried under one of them alone may be best under all.
-        let mut are_tried =
-            choices.iter().map(|one| one.is_decided() && of(&one.best).is_subset(&tried));
-        let changes = format!("Which setting does best changes with the {what}.");
-        return are_tried.all(|it| it).then_some(changes);
+        let is_tried = |one: &&Answer| one.is_decided() && of(&one.best).is_subset(&tried);
+        let changes = || format!("Which setting does best changes with the {what}.");
+        return choices.iter().all(is_tried).then(changes);
     }
-    let are_all = choices.iter().all(|one| of(&one.best) == common);
     let is_common = |one: &&usize| common.contains(&roles(one).choice);
     let each = choices.iter().flat_map(|one| &one.best).filter(is_common).map(|one| &all[*one]);
     let each = names(&each.collect::<Vec<_>>());
+    let are_all = choices.iter().all(|one| of(&one.best) == common);
     let do_best = if are_all { "do best" } else { "are among the best" };
     let is_any = choices.iter().any(|one| one.is_decided());
     is_any.then(|| format!("{each} {do_best}, each under its {what}."))

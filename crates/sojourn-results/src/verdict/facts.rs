@@ -4,22 +4,21 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::causes::{Cause, causes, empty_queues, idle_laws, part_of};
 use super::measures::MEASURES;
 use super::thresholds::{
     APPLICATIONS, Application, CALL, CALL_RATE, GAME, PAGE_LOAD, VIDEO_CALL, VIDEO_RATE,
     VIDEO_STALLED, VIDEO_START, WAIT_MEAN, waits_of,
 };
+use crate::causes::{Cause, causes};
+use crate::inactive::{empty_queues, idle_laws};
 use crate::metrics::read::{FEWEST_PACKETS, Row, Rows};
 use crate::metrics::{
-    ByLoad, SLOW_START_S, frameless, page_load, round_trips, start_wait_s, unknown, unprobed,
-    with_given_up,
+    ByLoad, SLOW_START_S, frameless, heard, longest_wait_ms, page_load, queue_values, round_trips,
+    start_wait_s, unknown, unprobed, with_given_up,
 };
-use crate::scores::qoe::GAME_ACCESS_MS;
 use crate::shares::{Share, UNKNOWN_LOAD, kept_percent, transfers};
 use crate::words::grouped;
 use sojourn_engine::packet::Direction;
-use sojourn_engine::record::Part;
 use sojourn_scenario::apps::{AppSpec, Bulk};
 use sojourn_scenario::{Roles, Scenario, Unwatched, as_line, is_idle, line_of, traffic};
 
@@ -102,12 +101,10 @@ pub struct Facts {
     pub causes: Vec<Cause>,
     /// Why algorithms did nothing.
     pub(super) idle_laws: Vec<String>,
-    /// Low-latency queues that carried nothing.
-    pub(super) empty_queues: Vec<String>,
+    /// Why queues of low-latency aggregates carry nothing or little.
+    pub(super) remarks: Vec<String>,
     /// Are the two members of a low-latency aggregate coupled? `None` without one.
     pub(super) is_coupled: Option<bool>,
-    /// Keys that leave little to a member of a low-latency aggregate.
-    pub(super) member_limits: Vec<String>,
     /// The facts of its first half.
     pub(super) first_half: Option<Box<Facts>>,
 }
@@ -117,11 +114,15 @@ impl Facts {
     pub fn of(scenario: &Scenario, rows: &Rows) -> Self {
         let rows = &*with_given_up(scenario, rows);
         let (whole, half_s) = (scenario, scenario.half_s());
-        let first_half = rows.first_half(half_s, whole.counted_s()).map(|rows| {
-            Box::new(Self::of(&Scenario { duration_s: half_s, ..scenario.clone() }, &rows))
-        });
+        let half = rows.first_half(half_s, whole.counted_s());
+        let half =
+            half.map(|rows| Self::of(&Scenario { duration_s: half_s, ..scenario.clone() }, &rows));
         let mut transfers = transfers(scenario, rows);
         transfers.retain(|one| scenario.is_judged(&scenario.traffic[&one.traffic]));
+        let is_starved = |one: &Share| one.way == Direction::Up && one.is_starved();
+        let limits =
+            scenario.member_limits().into_iter().filter(|_| transfers.iter().any(is_starved));
+        let limits = limits.collect::<Vec<_>>();
         let kept = kept_rates(scenario, rows);
         let idle_laws = idle_laws(scenario, rows);
         let seen = scenario.metrics.homes.as_deref().map(|homes| seen_from(scenario, rows, homes));
@@ -130,6 +131,7 @@ impl Facts {
         let tests = APPLICATIONS.iter().flat_map(|one| tested(one, scenario, rows));
         let tests = tests.chain(kept).collect();
         let measures = MEASURES.iter().filter_map(|m| Some((m.key, m.value(scenario, rows)?)));
+        let causes = causes(scenario, rows);
         Self {
             seed: scenario.seed,
             traffic: entries(scenario, rows),
@@ -149,19 +151,19 @@ impl Facts {
             transfers,
             round_trips: round_trips(scenario, rows),
             carried_mbit: scenario.carried_mbit(),
-            causes: causes(scenario, rows),
+            // Parts of the delay are known of the whole run alone.
+            first_half: half.map(|half| Box::new(Self { causes: causes.clone(), ..half })),
+            causes,
             idle_laws,
-            empty_queues: empty_queues(rows),
-            member_limits: whole.member_limits(),
+            remarks: empty_queues(rows).into_iter().chain(limits).collect(),
             is_coupled: scenario.is_coupled(),
-            first_half,
         }
     }
 
     /// The mean time that packets of an entry wait in queues, of both directions together.
     pub(super) fn waited_ms(&self, traffic: &str) -> f64 {
         let own = self.causes.iter().filter(|cause| cause.traffic == traffic);
-        own.flat_map(|cause| &cause.parts).filter(|one| is_queue(one.part)).map(|one| one.ms).sum()
+        own.flat_map(|cause| &cause.parts).filter(|one| one.part.is_queue()).map(|one| one.ms).sum()
     }
 
     /// The directions in which bulk traffic goes.
@@ -185,18 +187,6 @@ impl Facts {
 fn is_emulated(scenario: &Scenario) -> bool {
     let mut apps = scenario.traffic.values().map(|entry| &entry.app);
     apps.any(|app| matches!(app, AppSpec::Real(of) if of.record.is_none()))
-}
-
-/// Do packets wait behind others in this part?
-fn is_queue(part: Part) -> bool {
-    use Part::{CmtsQueue, CoreQueue, ModemQueue, RouterQueue, ServerQueue};
-    matches!(part, RouterQueue | ModemQueue | CmtsQueue | CoreQueue | ServerQueue)
-}
-
-/// Do packets wait in this part, as in the sojourn time of a queue?
-fn is_wait(part: Part) -> bool {
-    use Part::{Contention, GrantWait, RequestWait, Shaping, Stall};
-    is_queue(part) || matches!(part, RequestWait | Contention | GrantWait | Shaping | Stall)
 }
 
 /// What films and calls whose rates follow the line keep of what that makes of them: of both directions the less.
@@ -263,23 +253,31 @@ fn loads(scenario: &Scenario) -> Vec<(Direction, bool)> {
 }
 
 fn tested(application: &Application, scenario: &Scenario, rows: &Rows) -> Vec<Tested> {
-    if let Some((way, is_of_queues)) = waits_of(application.name) {
-        let is_loaded = loads(scenario).iter().any(|(of, _)| *of == way);
-        let mut heard = scenario.waiting(way);
-        heard.retain(|name| sends(scenario, rows, name, way));
-        let values = queue_values(rows, way, is_loaded).and_then(|queues| match is_of_queues {
-            true => Some(queues).filter(|_| heard.is_empty()),
-            false => waits(scenario, rows, &heard, way),
-        });
-        let Some(values) = values else { return Vec::new() };
-        let scarce = || format!("fewer than {FEWEST_PACKETS} packets of who waits were sent");
-        let missing = values.values().all(Option::is_none).then(scarce);
-        let application = application.name;
-        return vec![Tested { application, values, missing, ..Tested::default() }];
+    if let Some(of) = waits_of(application.name) {
+        return Vec::from_iter(waited(application, scenario, rows, of));
     }
     let flows = rows.flows.iter().filter(|row| application.is_of(row));
     let by_entry = grouped(flows.map(|row| (row.traffic(), row))).into_iter();
     by_entry.map(|(entry, flows)| of_entry(application, scenario, rows, entry, &flows)).collect()
+}
+
+/// The test of what is waited in a direction or, where nobody waits, of its queues.
+fn waited(
+    application: &Application,
+    scenario: &Scenario,
+    rows: &Rows,
+    (way, is_of_queues): (Direction, bool),
+) -> Option<Tested> {
+    let is_loaded = loads(scenario).iter().any(|(of, _)| *of == way);
+    let queues = queue_values(rows, way, is_loaded)?;
+    let heard = heard(scenario, rows, way);
+    let values = match is_of_queues {
+        true => heard.is_empty().then(|| Values::from(queues))?,
+        false => Values::from([(WAIT_MEAN, longest_wait_ms(scenario, rows, &heard, way)?)]),
+    };
+    let scarce = || format!("fewer than {FEWEST_PACKETS} packets of who waits were sent");
+    let missing = values.values().all(Option::is_none).then(scarce);
+    Some(Tested { application: application.name, values, missing, ..Tested::default() })
 }
 
 /// The test of an entry with these flows.
@@ -326,49 +324,4 @@ fn of_entry(
         has_both_ends: scenario.traffic.get(entry).is_some_and(|of| of.app.is_two_way()),
         cut: application.metrics().into_iter().find_map(cut),
     }
-}
-
-/// Does an entry send in a direction? Parts from outside need not say so beforehand.
-fn sends(scenario: &Scenario, rows: &Rows, name: &str, way: Direction) -> bool {
-    let is_sent = |row: &Row| row.traffic() == name && row.direction() == Some(way);
-    let is_outside = matches!(scenario.traffic[name].app, AppSpec::Outside(_));
-    let mut sent = rows.flows.iter().filter(|row| row.number("sent_packets") != Some(0.0));
-    !is_outside || sent.any(is_sent)
-}
-
-/// What packets of these entries wait in a direction, behind others, for grants and for tokens, in the mean of that which waits
-/// longest. Those that wait for their own kind do not tell.
-fn waits(scenario: &Scenario, rows: &Rows, heard: &[&str], way: Direction) -> Option<Values> {
-    let waited_ms = |name: &&str| {
-        let is_its = |row: &&Row| row.traffic() == *name && row.direction() == Some(way);
-        let own = rows.delay_parts.iter().filter(is_its);
-        own.clone().next().filter(|row| !row.is_scarce("sent_packets"))?;
-        let waits = own.filter(|row| part_of(row).is_some_and(is_wait));
-        Some(waits.filter_map(|row| row.number("mean_ms")).sum::<f64>())
-    };
-    let light = heard.iter().filter(|name| scenario.traffic[**name].app.waits_behind_others(way));
-    let worst = |one: Option<f64>, other: Option<f64>| Some(one?.max(other?));
-    Some(Values::from([(WAIT_MEAN, light.map(waited_ms).reduce(worst)?)]))
-}
-
-/// The waits in the longest queue of a direction, of members apart, if bulk traffic loads the direction or a
-/// queue stands in it: one packet in ten waits longer there than a good game may in all. Films, pages and
-/// acknowledgements make one too.
-fn queue_values(rows: &Rows, direction: Direction, is_loaded: bool) -> Option<Values> {
-    let of_way = rows.queues.iter().filter(|row| row.direction() == Some(direction));
-    let queues: Vec<&Row> = of_way.filter(|row| !row.is_scarce("departed_packets")).collect();
-    let most =
-        |of: &dyn Fn(&Row) -> Option<f64>| queues.iter().filter_map(|row| of(row)).reduce(f64::max);
-    let stands = most(&|row| row.number("sojourn_p90_ms")) > Some(GAME_ACCESS_MS);
-    let mean_ms = most(&|row| row.number("sojourn_mean_ms")).filter(|_| is_loaded || stands)?;
-    let lost = |row: &Row| {
-        let count = |column| row.number(column).unwrap_or_default();
-        let dropped = count("dropped_overflow_packets") + count("dropped_aqm_packets");
-        Some(100.0 * dropped / (dropped + row.number("departed_packets")?).max(1.0))
-    };
-    Some(Values::from([
-        ("queue_mean_ms", Some(mean_ms)),
-        ("queue_p99_ms", most(&|row| row.number("sojourn_p99_ms"))),
-        ("queue_lost_percent", Some(most(&lost).unwrap_or_default())),
-    ]))
 }

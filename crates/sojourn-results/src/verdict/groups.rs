@@ -1,10 +1,10 @@
 //! Groups of runs side by side, their grades, and which is an idle line.
 
-use super::causes::Cause;
 use super::facts::Facts;
 use super::grades::{Assessment, assess, worst_of};
 use super::measures::Measure;
 use super::thresholds::{Grade, NAMED};
+use crate::causes::Cause;
 use crate::over_seeds::{Value, over_seeds};
 use crate::shares::Share;
 use crate::words::quoted;

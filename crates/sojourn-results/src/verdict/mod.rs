@@ -5,7 +5,6 @@
 //! side by side and against an idle line.
 
 mod answer;
-mod causes;
 mod facts;
 mod grades;
 mod groups;
@@ -15,11 +14,11 @@ mod round_trip;
 mod sentences;
 mod thresholds;
 
+pub use crate::causes::{Cause, CausePart};
 pub use crate::metrics::{Row, Rows, unfinished_s};
 pub use crate::over_seeds::{Value, over_seeds};
 pub use crate::shares::Share;
 pub use answer::{Graded, Transfer, Verdict, verdict};
-pub use causes::{Cause, CausePart};
 pub use facts::Facts;
 pub use grades::Assessment;
 pub use groups::Group;

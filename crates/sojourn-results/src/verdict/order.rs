@@ -13,7 +13,8 @@ use super::grades::{Assessment, Component, Level};
 use super::groups::Judged;
 use super::measures::{MEASURES, Measure};
 use super::thresholds::{
-    APPLICATIONS, Application, Grade, KEPT_CALL_RATE, KEPT_RATE, NAMED, SHARE, UNDER_LOAD, waits_of,
+    APPLICATIONS, Application, Grade, KEPT_CALL_RATE, KEPT_RATE, NAMED, SHARE, Shown, UNDER_LOAD,
+    waits_of,
 };
 use crate::shares::Share;
 use crate::words::{apart, digits, distinct, grouped};
@@ -272,29 +273,31 @@ impl<'a, 'b> Question<'a, 'b> {
                 return None;
             }
         }
+        if self.are_ordered(&ahead, &moved) {
+            return None;
+        }
         let [ahead_in, behind_in] = self.decisive(best, other)?;
-        let mut sentences = behind_in.graded.values.iter().filter_map(|shown| {
+        let graded = behind_in.graded;
+        // The bound that the value only just misses and that of the best meets.
+        let just_missed = |shown: &'static Shown| {
             let [value, of_best] = [behind_in, ahead_in].map(|one| one.measured(shown.metric));
-            let (value, of_best) = value.zip(of_best)?;
-            // The bound that the value only just misses and that of the best meets.
-            let (low, high) = (value.min(of_best), value.max(of_best));
-            let is_between = |bound: &f64| (low..=high).contains(bound) && *bound != value;
-            let bound = behind_in.graded.bounds(shown.metric).find(is_between)?;
-            let is_ahead = (of_best > value) == behind_in.graded.is_better_more(shown.metric);
-            (is_ahead && is_near(value, of_best)).then(|| {
-                let [best, other] = [best, other].map(|number| self.all[number].name());
-                let texts = apart(&[value, of_best, bound]);
-                format!(
-                    "By a hair: {} is {}{} with {other} and {} with {best}, and the bound of {} is between them.",
-                    behind_in.label(shown),
-                    texts[0],
-                    shown.unit,
-                    texts[1],
-                    digits(bound)
-                )
-            })
-        });
-        sentences.next().filter(|_| !self.are_ordered(&ahead, &moved))
+            let (value, of_best) = value.zip(of_best).filter(|(one, two)| is_near(*one, *two))?;
+            let place = value.min(of_best)..=value.max(of_best);
+            let mut bounds = graded.bounds(shown.metric).filter(|it| *it != value);
+            let bound = bounds.find(|bound| place.contains(bound))?;
+            let texts = apart(&[value, of_best, bound]);
+            ahead_in.is_ahead(behind_in, shown.metric).then_some((shown, texts, bound))
+        };
+        let (shown, texts, bound) = graded.values.iter().find_map(just_missed)?;
+        let [best, other] = [best, other].map(|number| self.all[number].name());
+        Some(format!(
+            "By a hair: {} is {}{} with {other} and {} with {best}, and the bound of {} is between them.",
+            behind_in.label(shown),
+            texts[0],
+            shown.unit,
+            texts[1],
+            digits(bound)
+        ))
     }
 
     /// What users notice with a setting, also where it compares nothing.

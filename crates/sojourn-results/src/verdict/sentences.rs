@@ -10,7 +10,9 @@ use super::order::{Answer, Question};
 use super::thresholds::{ADDED_DELAY, Application, Grade, NAMED, Shown, UNDER_LOAD, waits_of};
 use crate::letters::letter;
 use crate::shares::Share;
-use crate::words::{apart, around, capitalised, digits, distinct, factor, grouped, joined, listed};
+use crate::words::{
+    apart, around, capitalised, differ, digits, distinct, factor, grouped, joined, listed,
+};
 use sojourn_engine::packet::Direction;
 use sojourn_scenario::apps::Bulk;
 
@@ -18,8 +20,6 @@ use sojourn_scenario::apps::Bulk;
 pub(super) const NAMED_AT_MOST: usize = 8;
 /// So many differences without a grade are named, values that are still changing, and things that letters do not say.
 pub(super) const DIFFERENCES_AT_MOST: usize = 3;
-/// What has less of its part lacks what another one takes.
-const STARVED: f64 = 0.5;
 
 /// The answer to a question.
 pub(super) fn sentences(question: &Question<'_, '_>, answer: &Answer) -> Vec<String> {
@@ -169,7 +169,7 @@ fn decided(question: &Question<'_, '_>, answer: &Answer, other: usize) -> Option
     (is_better && !(is_said && though.is_empty())).then(|| {
         let ahead = [(ahead, &question.all[best])];
         let changed = changed_values(behind, &ahead).into_iter();
-        let small = changed.map(|([said, _], is_worse, ..)| (said, is_worse));
+        let small = changed.map(|one| (one.said[0].clone(), one.is_worse));
         let mut changes = graded_clauses(behind, &ahead).into_iter().chain(small);
         let change = changes.find(|(_, is_worse)| !is_worse).map(|(said, _)| said);
         let change = change.filter(|_| !is_said).unwrap_or_else(|| behind.noun());
@@ -266,14 +266,9 @@ fn ahead_by(
 ) -> Option<String> {
     let own = question.of(setting, component)?;
     let others = || behind.iter().filter_map(|one| question.of(*one, component));
-    let passes = |metric: &str, it: &Assessment| {
-        let values = own.measured(metric).zip(it.measured(metric));
-        let is_between = |bound| values.is_some_and(|(own, it)| (own <= bound) != (it <= bound));
-        own.graded.bounds(metric).any(is_between)
-    };
     let decides = |metric: &str, it: &Assessment| match it.grade > own.grade {
         true => it.deciding().metric == metric,
-        false => passes(metric, it),
+        false => own.passes(it, metric),
     };
     let is_ahead = |shown: &&Shown| others().all(|it| own.is_ahead(it, shown.metric));
     let is_decisive =
@@ -355,15 +350,21 @@ fn change(
     let of = |number: usize| question.all[number].group;
     let differences = best.iter().map(|one| of(*one).named_difference(measure, of(reference)));
     let all: Vec<(f64, f64)> = differences.collect::<Option<_>>()?;
-    let (from, to) = all[0];
-    let texts = apart(&Vec::from_iter([from].into_iter().chain(all.iter().map(|one| one.1))));
-    let verb = if to < from { "falls" } else { "rises" };
-    let values = of_each(&Vec::from_iter(all.iter().map(|one| one.1)), &texts[1..]);
-    let (what, unit) = (measure.label, measure.unit_after());
-    let are_alike = all.iter().all(|one| (one.1 < one.0) == (to < from));
-    are_alike.then(|| {
-        (format!("{what} {verb} from {} to {values}{unit}", texts[0]), measure.is_worse(from, to))
-    })
+    let (from, to) = (all[0].0, all.into_iter().map(|one| one.1).collect::<Vec<_>>());
+    let clause = format!("{} {}{}", measure.label, moves(from, &to), measure.unit_after());
+    let are_alike = to.iter().all(|it| (*it < from) == (to[0] < from));
+    are_alike.then(|| (clause, measure.is_worse(from, to[0])))
+}
+
+/// `falls from 20.0 to 12.0 and 13.0`.
+fn moves(from: f64, to: &[f64]) -> String {
+    let verb = match (to.iter().any(|to| *to < from), to.iter().any(|to| *to > from)) {
+        (true, true) => "changes",
+        (true, false) => "falls",
+        _ => "rises",
+    };
+    let texts = apart(&[&[from], to].concat());
+    format!("{verb} from {} to {}", texts[0], of_each(to, &texts[1..]))
 }
 
 /// Values of settings in the order of their names: one that all have, each or, where names are not told, the range.
@@ -383,9 +384,15 @@ fn of_each(values: &[f64], texts: &[String]) -> String {
 /// What is graded with a setting.
 type With<'a, 'b> = (&'a Assessment, &'a Judged<'b>);
 
-/// A value that is another with other settings: as a clause and behind its application, whether it is worse, whether it is
-/// another by more than a tenth, also of its least bound, and whether it passes a bound.
-type Changed = ([String; 2], bool, bool, bool);
+/// A value that is another with other settings.
+struct Changed {
+    said: [String; 2],
+    is_worse: bool,
+    /// Does it change by more than a tenth, also of its least bound?
+    is_much: bool,
+    /// Does it pass a bound?
+    passes: bool,
+}
 
 /// Those that have changed; where the worse one fails for what does not come, or is kept from a better grade by that alone, that
 /// is the first.
@@ -398,34 +405,28 @@ fn changed_values(before: &Assessment, after: &[With<'_, '_>]) -> Vec<Changed> {
     values.sort_by_key(|shown| lost.is_none_or(|lost| lost.0 != shown.metric));
     let changed = values.into_iter().filter_map(|shown| {
         let from = before.measured(shown.metric)?;
-        let to: Option<Vec<f64>> = after.iter().map(|one| one.0.measured(shown.metric)).collect();
-        let to = to?;
-        let texts = apart(&[&[from], &to[..]].concat());
-        let (was, is) = texts.split_first()?;
-        let moved: Vec<usize> = (0..to.len()).filter(|at| is[*at] != *was).collect();
-        moved.first()?;
-        let with: Vec<_> = moved.iter().map(|at| after[*at].1).collect();
-        let with = (moved.len() < to.len()).then(|| format!(" with {}", names(&with)));
-        let (to, is): (Vec<_>, Vec<_>) = moved.iter().map(|at| (to[*at], is[*at].clone())).unzip();
-        let unit = format!("{}{}", shown.unit, with.unwrap_or_default());
-        let values = format!("from {was} to {}{unit}", of_each(&to, &is));
-        let verb = match (to.iter().any(|to| *to < from), to.iter().any(|to| *to > from)) {
-            (true, true) => "changes",
-            (true, false) => "falls",
-            _ => "rises",
-        };
-        let clause = format!("{} {verb} {values}", before.label(shown));
-        let passes = |bound: f64| (from <= bound) != (to[0] <= bound);
+        let all = after.iter().map(|(it, with)| Some((it.measured(shown.metric)?, *with)));
+        let mut all: Vec<(f64, &Judged<'_>)> = all.collect::<Option<_>>()?;
+        all.retain(|(to, _)| differ(from, *to));
+        let (to, with): (Vec<f64>, Vec<_>) = all.into_iter().unzip();
+        let of =
+            if to.len() < after.len() { format!(" with {}", names(&with)) } else { String::new() };
+        let first = *to.first()?;
+        let moves = format!("{}{}{of}", moves(from, &to), shown.unit);
+        let bounds = || graded.bounds_of_grades(shown.metric);
+        let least = bounds().filter(|bound| *bound > 0.0).reduce(f64::min).unwrap_or_default();
         // Grades that need no value of this name go by another one beside it, and its steps are their bounds.
-        let is_passed = match graded.needs(shown.metric) {
-            true => graded.bounds_of_grades(shown.metric).any(passes),
-            false => graded.bounds(shown.metric).any(passes),
-        };
-        let bounds = graded.bounds_of_grades(shown.metric).filter(|bound| *bound > 0.0);
-        let most = bounds.reduce(f64::min).unwrap_or_default().max(to[0].abs()).max(from.abs());
-        let is_worse = (to[0] < from) == graded.is_better_more(shown.metric);
-        let is_much = (to[0] - from).abs() > NAMED * most;
-        Some(([clause, format!(" ({}{values})", shown.short)], is_worse, is_much, is_passed))
+        let steps = graded.bounds(shown.metric).filter(|_| !graded.needs(shown.metric));
+        let values = moves.split_once(' ').map_or("", |(_, values)| values);
+        Some(Changed {
+            said: [
+                format!("{} {moves}", before.label(shown)),
+                format!(" ({}{values})", shown.short),
+            ],
+            is_worse: (first < from) == graded.is_better_more(shown.metric),
+            is_much: (first - from).abs() > NAMED * least.max(first.abs()).max(from.abs()),
+            passes: bounds().chain(steps).any(|bound| (from <= bound) != (first <= bound)),
+        })
     });
     changed.collect()
 }
@@ -434,15 +435,20 @@ fn changed_values(before: &Assessment, after: &[With<'_, '_>]) -> Vec<Changed> {
 /// step or changes by much; and beside that a value that changes by much the other way.
 pub(super) fn graded_clauses(before: &Assessment, after: &[With<'_, '_>]) -> Vec<Change> {
     let changed = changed_values(before, after);
-    let plain = |(clauses, is_worse, ..): &Changed| (clauses[0].clone(), *is_worse);
+    let plain = |one: &Changed| (one.said[0].clone(), one.is_worse);
     let Some((was, is)) = before.grade.zip(after.first().and_then(|one| one.0.grade)) else {
         return Vec::new();
     };
     let first = if is == was {
-        changed.iter().filter(|one| one.2 || one.3).min_by_key(|one| !one.3).map(plain)
+        changed
+            .iter()
+            .filter(|one| one.is_much || one.passes)
+            .min_by_key(|one| !one.passes)
+            .map(plain)
     } else {
-        let with = changed.iter().filter(|one| one.1 == (is > was));
-        let text = with.min_by_key(|one| (!one.3, !one.2)).map_or("", |one| &one.0[1]);
+        let with = changed.iter().filter(|one| one.is_worse == (is > was));
+        let text =
+            with.min_by_key(|one| (!one.passes, !one.is_much)).map_or("", |one| &one.said[1]);
         let verb = if is > was { "falls" } else { "rises" };
         Some((
             format!("{} {verb} from {} to {}{text}", before.noun(), was.state(), is.state()),
@@ -450,7 +456,7 @@ pub(super) fn graded_clauses(before: &Assessment, after: &[With<'_, '_>]) -> Vec
         ))
     };
     let is_worse = first.as_ref().map(|one| one.1);
-    let is_other = |one: &&Changed| one.2 && is_worse.is_some_and(|is_worse| one.1 != is_worse);
+    let is_other = |one: &&Changed| one.is_much && is_worse.is_some_and(|it| one.is_worse != it);
     let other = changed.iter().find(is_other).map(plain);
     first.into_iter().chain(other).collect()
 }
@@ -495,7 +501,7 @@ pub(super) fn taken(judged: &Judged<'_>) -> Option<String> {
     let clauses: Vec<_> = takers.iter().take(DIFFERENCES_AT_MOST).map(clause).collect();
     let (percent, mbps) = (100.0 * of_part(poor), digits(poor.mbps));
     let left = format!("'{}' has {percent:.0} % of its own ({mbps} Mbps)", poor.traffic);
-    let is_said = of_part(poor) < STARVED && !clauses.is_empty();
+    let is_said = poor.is_starved() && !clauses.is_empty();
     is_said.then(|| format!("{}, and {left}.", clauses.join(", ")))
 }
 
@@ -519,18 +525,11 @@ pub(super) fn coupling(settings: &[&Judged<'_>]) -> Option<String> {
     })
 }
 
-/// Low-latency queues that carried nothing in any run.
-pub(super) fn empty<'a>(judged: &'a Judged<'_>) -> impl Iterator<Item = &'a String> {
-    let runs = &judged.group.runs;
-    let is_in_all = |it: &&String| runs.iter().all(|one| one.empty_queues.contains(it));
-    runs[0].empty_queues.iter().filter(is_in_all)
-}
-
-/// Keys that leave little to transfers which get little.
-pub(super) fn limits<'a>(judged: &Judged<'a>) -> &'a [String] {
-    let is_little = |one: &Share| one.way == Direction::Up && one.of_part() < STARVED;
-    let limits = &judged.group.runs[0].member_limits;
-    if judged.transfers().any(is_little) { limits } else { &[] }
+/// Why queues carry nothing or little in all runs.
+pub(super) fn remarks<'a>(judged: &Judged<'a>) -> impl Iterator<Item = &'a String> {
+    let runs = judged.group.runs.clone();
+    let own = runs[0].remarks.iter();
+    own.filter(move |it| runs.iter().all(|one| one.remarks.contains(it)))
 }
 
 /// What differs between settings most plainly, what is noticed first, in clauses; empty if nothing does.

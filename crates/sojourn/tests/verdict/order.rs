@@ -173,6 +173,19 @@ fn an_answer_that_rests_on_a_bound_is_by_a_hair() {
     assert_eq!(found.answers[0].hair, None);
 }
 
+/// A setting that is behind though more is better with it is told apart by what decides.
+#[test]
+fn what_is_better_with_a_setting_that_is_behind_is_said_beside_what_decides() {
+    let of = |game, percent| home(game, &[("up", percent)]);
+    let settings = [of(POOR_GAME, 95.0), of(FAIR_GAME, 99.0), of(GOOD_GAME, 8.0)];
+    let groups: Vec<_> =
+        ["a", "b", "c"].into_iter().zip(&settings).map(|(n, s)| group(n, s)).collect();
+    let found = verdict(&groups, &[]).sentences;
+    let said = "What decides against c: the upload rises from failing to good (from 8.00 to 99.0 % of its part of \
+                the line), though with it the game is good and not fair.";
+    assert!(found[0].starts_with("b does best") && found.iter().any(|it| it == said), "{found:?}");
+}
+
 /// All is said to be good where it is: a queue that a game watches may be poor, and what nothing watches is not
 /// measured.
 #[test]
@@ -548,32 +561,33 @@ fn keys_of_low_latency_that_starve_are_named() {
     };
     let named = |facts: &Facts| {
         let said = alone(facts).sentences.into_iter();
-        said.filter(|said| said.contains(" leaves the ")).collect::<Vec<_>>()
+        said.filter(|said| said.contains(" is left ")).collect::<Vec<_>>()
     };
     for (keys, percent, want) in [
-        ("classic_mbps = 2", 40.0, Some("classic_mbps leaves the classic queue 2 of 5 Mbps.")),
+        ("classic_mbps = 2", 40.0, Some("classic queue is left 2 of 5 Mbps by K.classic_mbps.")),
         ("classic_mbps = 2", 60.0, None),
         ("classic_mbps = 2.5", 40.0, None),
         (
             "low_latency_mbps = 1",
             9.0,
-            Some("low_latency_mbps leaves the low-latency queue 1 of 5 Mbps."),
+            Some("low-latency queue is left 1 of 5 Mbps by K.low_latency_mbps."),
         ),
         (
             "weight = 231, coupled = false",
             40.0,
-            Some("weight leaves the classic queue 25 of 256 turns beside a full low-latency one."),
+            Some(
+                "classic queue is left 25 of 256 turns beside a full low-latency one, by K.weight.",
+            ),
         ),
         ("weight = 230, coupled = false", 40.0, None),
         ("weight = 231", 40.0, None),
     ] {
-        let want = want.map(|want| format!("upstream.queue.scheduler.{want}"));
+        let want = want.map(|it| format!("The {}", it.replace('K', "upstream.queue.scheduler")));
         assert_eq!(named(&of(keys, percent)), Vec::from_iter(want), "{keys}");
     }
     let (one, other) = (of("classic_mbps = 2", 9.0), of("classic_mbps = 2", 20.0));
     let found = verdict(&[group("a", &one), group("b", &other)], &[]).sentences;
-    let said =
-        "With a and b, upstream.queue.scheduler.classic_mbps leaves the classic queue 2 of 5 Mbps.";
+    let said = "With a and b, the classic queue is left 2 of 5 Mbps by upstream.queue.scheduler.classic_mbps.";
     assert!(found.iter().any(|one| one == said), "{found:?}");
 }
 

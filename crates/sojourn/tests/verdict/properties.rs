@@ -408,7 +408,28 @@ fn names_what_decides(found: &Verdict) {
         let falls = ["good", "fair", "poor"].map(|grade| format!("falls from {grade}"));
         let is_worse = |said: &String| falls.iter().any(|falls| said.contains(falls));
         assert!(!said.is_some_and(is_worse), "{said:?}");
+        says_what_is_better(found, said, best, other);
     }
+}
+
+/// Of what has a better grade with a setting that is behind, its sentence says both grades, and of nothing else.
+fn says_what_is_better(found: &Verdict, said: Option<&String>, best: usize, other: usize) {
+    let Some(said) = said else { return };
+    let states = ["good", "fair", "poor", "failing"];
+    let grade = |of: usize, name: &str| {
+        let mut all = found.groups[of].assessments.iter();
+        all.find(|one| one.application == name)?.grade
+    };
+    let uses = APPLICATIONS.iter().map(|one| one.name);
+    let uses = uses.filter(|name| *name != "under load" && !is_of_waits(name));
+    let pairs = uses.filter_map(|name| grade(other, name).zip(grade(best, name)));
+    let better: Vec<_> = pairs
+        .filter(|(own, its)| own < its)
+        .map(|(own, its)| format!(" is {} and not {}", states[own as usize], states[its as usize]))
+        .collect();
+    let count = states.map(|state| said.matches(&format!(" and not {state}")).count());
+    assert_eq!(count.iter().sum::<usize>(), better.len(), "{said}");
+    assert!(better.iter().all(|clause| said.contains(clause)), "{said}: {better:?}");
 }
 
 /// The best is ahead of the reference in something that is graded in both.

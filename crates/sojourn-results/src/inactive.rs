@@ -1,0 +1,53 @@
+//! Queue managers and queues that did nothing, in clauses.
+
+use crate::metrics::{Row, Rows};
+use crate::words::{digits, grouped};
+use sojourn_engine::packet::Direction;
+use sojourn_engine::record::Member;
+use sojourn_scenario::Scenario;
+
+/// Why algorithms did nothing, in a clause for each, if none of a run dropped or marked a packet, those of neighbours
+/// included: by the queue in which packets waited longest.
+pub(crate) fn idle_laws(scenario: &Scenario, rows: &Rows) -> Vec<String> {
+    let queues = rows.queues.iter().filter(|row| row.text("member").is_empty());
+    let laws = queues.filter_map(|row| {
+        let law = scenario.only_law(row.homes()?, row.direction()?)?;
+        let acts = row.number("dropped_aqm_packets")? + row.number("marked_packets")?;
+        let (p99_ms, target_ms) = (row.number("sojourn_p99_ms")?, law.parameters().target_ms()?);
+        Some((acts, row, ((law.name(), target_ms), (p99_ms, row.text("queue")))))
+    });
+    let laws: Vec<_> = laws.collect();
+    let judged = scenario.metrics.homes.as_deref();
+    let is_told = |row: &Row| judged.is_none_or(|homes| row.homes() == Some(homes));
+    let told = laws.iter().filter(|(_, row, _)| is_told(row)).map(|(.., law)| *law);
+    let clause = |((name, target_ms), waits): ((&str, f64), Vec<(f64, &str)>)| {
+        let (p99_ms, queue) = waits.into_iter().max_by(|one, other| one.0.total_cmp(&other.0))?;
+        let but = if p99_ms > target_ms { "though" } else { "and" };
+        let [p99, target] = [p99_ms, target_ms].map(digits);
+        Some(format!(
+            "{name} dropped nothing: in {queue}, its longest queue, 99 % of packets wait at most {p99} ms, {but} its \
+             target is {target} ms."
+        ))
+    };
+    let has_acted = laws.iter().any(|(acts, ..)| *acts > 0.0);
+    grouped(told.filter(|_| !has_acted)).into_iter().filter_map(clause).collect()
+}
+
+/// The directions whose low-latency queues carried nothing, each in a clause.
+pub(crate) fn empty_queues(rows: &Rows) -> Vec<String> {
+    let is_empty = |way: &Direction| {
+        let is_its = |row: &&Row| {
+            row.text("member") == Member::LowLatency.name() && row.direction() == Some(*way)
+        };
+        let carried = |row: &Row| row.number("departed_packets") != Some(0.0);
+        let mut own = rows.queues.iter().filter(is_its).peekable();
+        own.peek().is_some() && !own.any(carried)
+    };
+    let said = |way: Direction| {
+        format!(
+            "the {} low-latency queue carried nothing: all packets took the classic queue.",
+            way.stream()
+        )
+    };
+    Direction::BOTH.into_iter().filter(is_empty).map(said).collect()
+}
