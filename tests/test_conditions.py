@@ -111,7 +111,7 @@ def test_a_wrong_precision_is_refused(text: str) -> None:
         ("loss < 1", "game loss"),
         ("quality > 4", "voice MOS, own score or cloud game MOS"),
         ("web page < 3", "page load or web response"),
-        ("film > 5", "video, video stalled or video rises for"),
+        ("film > 5", "video, video stalled or video rise time"),
         ("throughput > 5", "upload or download"),
         ("upstream delay < 5", "up queue p50 or up queue p99"),
         ("gmae p99 < 30", "game p99"),

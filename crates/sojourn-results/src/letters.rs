@@ -4,7 +4,7 @@
 use crate::words::digits;
 
 /// Where A+ ends, in ms.
-pub(crate) const A_PLUS_MS: f64 = 5.0;
+const A_PLUS_MS: f64 = 5.0;
 /// Where A ends, in ms.
 pub(crate) const A_MS: f64 = 30.0;
 /// Below so many ms.

@@ -9,15 +9,11 @@ use super::thresholds::{
     ADDED_DELAY, APPLICATIONS, Application, Grade, LOSSES, NAMED, PAGE, SAME, SHARE, Shown,
     Threshold, UNDER_LOAD,
 };
-use crate::letters::{A_PLUS_MS, letter};
+use crate::letters::letter;
 use crate::over_seeds::{Value, over_seeds};
 use crate::shares::Share;
 use crate::words::{apart, digits, distinct};
 use sojourn_logs::Load;
-
-/// Why nobody knows what load adds.
-const WAITS_AT_REST: &str =
-    "packets wait in queues without uploads and downloads too, with which its letter is another";
 
 /// A grade, and how many steps inside it are missed: less is better.
 pub(super) type Level = (Grade, usize);
@@ -208,6 +204,13 @@ impl Assessment {
         values.is_some_and(|(own, other)| if is_more { own > other } else { own < other })
     }
 
+    /// Is a bound of a metric between its value and that of another one?
+    pub(super) fn passes(&self, other: &Self, metric: &str) -> bool {
+        let values = self.measured(metric).zip(other.measured(metric));
+        let is_between = |bound| values.is_some_and(|(own, it)| (own <= bound) != (it <= bound));
+        self.graded.bounds(metric).any(is_between)
+    }
+
     /// It as the subject of a clause.
     pub(super) fn noun(&self) -> String {
         let of = if self.is_of_several { format!(" '{}'", self.traffic) } else { String::new() };
@@ -296,23 +299,23 @@ pub(super) fn assess(runs: &[&Facts], idle: Option<&[&Facts]>) -> Vec<Assessment
 }
 
 fn of(one: &'static Application, runs: &[&Facts], idle: Option<&[&Facts]>) -> Vec<Assessment> {
-    match idle {
+    let mut all = match idle {
         Some(idle) if one.name == UNDER_LOAD => added_delays(one, runs, idle),
         _ => of_flows(one, runs),
-    }
+    };
+    let are_several = all.len() > 1;
+    all.iter_mut().for_each(|one| one.is_of_several = are_several);
+    all
 }
 
-/// By what load adds to the round trips of games and calls. What their packets wait in queues without it may hide as much:
-/// there is a grade where that is less than the first step of letters, or leaves the letter as it is.
+/// By what load adds to the round trips of games and calls. What their packets wait in queues without it counts as added:
+/// a film that fills the queue hides no load.
 fn added_delays(one: &'static Application, runs: &[&Facts], idle: &[&Facts]) -> Vec<Assessment> {
     let of_entry = |name: &(bool, String)| {
-        let added_ms = round_trips(runs, Some(idle), name).1?.max(0.0);
-        let waited_ms = idle.iter().map(|facts| facts.waited_ms(&name.1)).fold(0.0, f64::max);
-        let is_known = waited_ms < A_PLUS_MS || letter(added_ms) == letter(added_ms + waited_ms);
-        let missing = (!is_known).then(|| WAITS_AT_REST.to_owned());
-        let value = Value { mean: Some(added_ms).filter(|_| is_known), half_width: None };
-        let over = BTreeMap::from([(ADDED_DELAY, value)]);
-        Some(Assessment::new(one, (&name.1, &over), None, missing))
+        let waited_ms: f64 = idle.iter().map(|facts| facts.waited_ms(&name.1)).sum();
+        let added_ms = round_trips(runs, Some(idle), name).1? + waited_ms / idle.len() as f64;
+        let value = Value { mean: Some(added_ms.max(0.0)), half_width: None };
+        Some(Assessment::new(one, (&name.1, &BTreeMap::from([(ADDED_DELAY, value)])), None, None))
     };
     runs[0].round_trips.keys().filter_map(of_entry).collect()
 }
@@ -348,10 +351,7 @@ fn of_flows(one: &'static Application, runs: &[&Facts]) -> Vec<Assessment> {
     let shares = runs[0].transfers.iter().filter(|share| share.application == one.name);
     let seeds = || runs.iter().flat_map(|facts| &facts.transfers);
     let transfers = shares.map(|share| of_transfer(one, share.over_seeds(seeds())));
-    let mut all: Vec<_> = entries.chain(transfers).collect();
-    let are_several = all.len() > 1;
-    all.iter_mut().for_each(|one| one.is_of_several = are_several);
-    all
+    entries.chain(transfers).collect()
 }
 
 /// What is graded as one, by the worst of its entries: one that is not known may be worse than what is fair, but a transfer

@@ -305,7 +305,7 @@ fn a_letter_is_that_of_what_load_adds_at_the_end_that_is_slower() {
         let found = verdict(&[group("", &loaded), group("idle line", &idle)], &[]);
         let said = &named(&found.groups[0].assessments, "under load").unwrap().summary;
         let want = format!(
-            "load adds {added} ms to the mean round trip: {letter} on DSLReports' scale from A+ to F"
+            "load adds {added} ms to the mean round trip of empty queues: {letter} on DSLReports' scale from A+ to F"
         );
         assert_eq!(said, &want);
     }
