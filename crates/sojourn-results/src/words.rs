@@ -19,12 +19,22 @@ fn with_digits(value: f64, count: u8) -> String {
 /// Numbers that are compared: three significant digits, or as many as show which differ. Those that differ by less than
 /// a millionth are equal.
 pub(crate) fn apart(values: &[f64]) -> Vec<String> {
+    compared(values, values.len())
+}
+
+/// As [`apart`], each compared with the first alone.
+pub(crate) fn apart_from_first(values: &[f64]) -> Vec<String> {
+    compared(values, 1)
+}
+
+/// Numbers of which each is compared with so many of the first.
+fn compared(values: &[f64], first: usize) -> Vec<String> {
     let with = |count| values.iter().map(|value| with_digits(*value, count)).collect::<Vec<_>>();
     let is_shown = |texts: &Vec<String>| {
         let hidden = |(one, other): (usize, usize)| {
             texts[one] == texts[other] && differ(values[one], values[other])
         };
-        !(1..values.len()).any(|other| (0..other).any(|one| hidden((one, other))))
+        !(1..values.len()).any(|other| (0..other.min(first)).any(|one| hidden((one, other))))
     };
     (3..=MOST_DIGITS).map(with).find(is_shown).unwrap_or_else(|| with(3))
 }
@@ -123,6 +133,8 @@ mod tests {
         assert_eq!(apart(&[89.96, 90.0, 90.04]), ["89.96", "90.00", "90.04"]);
         assert_eq!(apart(&[2.0, 2.0 + 1e-9]), ["2.00", "2.00"]);
         assert_eq!(from_to(0.0, 0.000_01), "from 0 to 0.00001");
+        assert_eq!(apart_from_first(&[2.0, 107.1, 107.101]), ["2.00", "107", "107"]);
+        assert_eq!(apart_from_first(&[107.1, 2.0, 107.101]), ["107.100", "2.00000", "107.101"]);
         let mut rng = Rng::named(1, "numbers");
         for _ in 0..1000 {
             let one = 10f64.powf(7.0 * rng.uniform() - 1.0);

@@ -265,11 +265,12 @@ fn of_one(all: &[Judged<'_>], number: usize) -> Vec<String> {
     let one = &all[number];
     let against = one.idle_line.and_then(|idle| against_idle_line(one, &all[idle]));
     let grades = one.assessments.iter().filter_map(graded_sentence);
-    let slow = slow_cause(one).map(|(_, said)| said);
+    let letters = beyond_letters(&[one]);
+    let slow = slow_cause(one, &letters).map(|(_, said)| said);
     let longest = slow.or_else(|| one.group.causes().first().map(Cause::sentence));
-    let more = [taken(one), still_changing(&[one]), longest, without_grade(&[one])];
+    let more = [taken(one), still_changing(&[(one, None)]), longest, without_grade(&[one])];
     let more = remarks(one).map(|it| capitalised(it)).chain(more.into_iter().flatten());
-    beyond_letters(&[one]).into_iter().chain(against).chain(grades).chain(more).collect()
+    letters.into_iter().chain(against).chain(grades).chain(more).collect()
 }
 
 /// What is worse than a letter says, which is of delay alone.
@@ -410,15 +411,21 @@ fn of_several(questions: &[Question<'_, '_>], answers: &[Answer], keys: &[String
     let taken = best().chain(settings.iter().copied()).find_map(|one| Some(with(one, taken(one)?)));
     found.extend(taken.filter(|_| keys.is_empty()));
     found.extend(coupling(&settings));
-    let named = answers.iter().flat_map(|one| one.best.iter().chain(&one.reference).copied());
-    found.extend(still_changing(&of(named.collect())));
+    // Of one that does best what becomes worse may change the answer, of another one what becomes better.
+    let named = answers.iter().flat_map(|one| {
+        let may = |is_best: bool| one.is_decided().then_some(is_best);
+        let best = one.best.iter().map(move |it| (*it, may(true)));
+        best.chain(one.reference.map(|it| (it, may(false))))
+    });
+    let named = distinct(named).into_iter().map(|(one, may)| (&all[one], may));
+    found.extend(still_changing(&named.collect::<Vec<_>>()));
     let unfinished = best().flat_map(|one| one.assessments.iter().map(move |it| (it, one)));
     for (said, one) in unfinished.filter_map(|(it, one)| Some((it.unfinished()?, one))) {
         if !found.iter().any(|known| known.contains(said)) {
             found.push(with(one, format!("{said}.")));
         }
     }
-    let slow = best().filter_map(|one| Some((slow_cause(one)?, one)));
+    let slow = best().filter_map(|one| Some((slow_cause(one, &found)?, one)));
     let slowest = slow.max_by(|(one, _), (other, _)| one.0.total_cmp(&other.0));
     found.extend(slowest.as_ref().map(|((_, said), one)| with(one, said.clone())));
     let shown = slowest.map(|(_, one)| one).or_else(|| best().next());
@@ -429,8 +436,8 @@ fn of_several(questions: &[Question<'_, '_>], answers: &[Answer], keys: &[String
 }
 
 /// Why the game or call with the worst grade is not good, of several the one that takes longest, with its time in ms: where that
-/// goes, what is lost, or both, by what keeps it from a better grade.
-fn slow_cause(one: &Judged<'_>) -> Option<(f64, String)> {
+/// goes, what is lost, or both, by what keeps it from a better grade; not a loss alone that is said before.
+fn slow_cause(one: &Judged<'_>, before: &[String]) -> Option<(f64, String)> {
     let is_slow = |it: &&Assessment| {
         [GAME, CALL, VIDEO_CALL, CLOUD_GAME].contains(&it.application)
             && it.grade > Some(Grade::Good)
@@ -445,6 +452,7 @@ fn slow_cause(one: &Judged<'_>) -> Option<(f64, String)> {
     let said = match lost {
         None => cause.sentence(),
         Some((lost, false)) => format!("{} {}.", cause.sentence(), capitalised(&lost)),
+        Some((lost, true)) if before.iter().any(|said| said.contains(&lost)) => return None,
         Some((lost, true)) => {
             format!("what is wrong with traffic.{} is loss, not delay: {lost}.", cause.traffic)
         }
@@ -459,13 +467,14 @@ fn idle_sentence(idle: &Judged<'_>, loaded: &Judged<'_>) -> Option<String> {
     let clauses = MEASURES.iter().filter(|measure| measure.of.alone).filter_map(|measure| {
         let alone = idle.group.value(measure)?.mean?;
         let (label, unit) = (measure.label, measure.unit_after());
-        let faster = loaded.group.mean(measure.key).filter(|beside| *beside < (1.0 - SAME) * alone);
-        let faster = faster.and_then(|beside| {
-            let since = since(measure, (idle, alone), (loaded, beside));
-            around([since], |it| format!(" (beside {them} {}{unit}{it})", digits(beside)))
+        let beside = loaded.group.mean(measure.key).filter(|beside| {
+            (beside - alone).abs() > SAME * alone.abs() && measure.is_worse(*beside, alone)
         });
-        let faster = faster.unwrap_or_default();
-        Some(format!("{label} is {}{unit}{faster}", digits(alone)))
+        let better = beside.map_or_else(String::new, |beside| {
+            let since = since(measure, (idle, alone), (loaded, beside));
+            format!(" (beside {them} {}{unit}{since})", digits(beside))
+        });
+        Some(format!("{label} is {}{unit}{better}", digits(alone)))
     });
     let is_of_all = [IDLE_LINE, WITHOUT_BULK].contains(&idle.group.name);
     let of = if is_of_all { String::new() } else { format!(" ({})", idle.group.name) };
@@ -500,10 +509,10 @@ fn without_grade(settings: &[&Judged<'_>]) -> Option<String> {
 
 // Several loads or lines.
 
-/// What a longer run may say otherwise of the settings that the answer names.
-fn still_changing(settings: &[&Judged<'_>]) -> Option<String> {
-    let clauses = settings.iter().flat_map(|one| {
-        let clauses = one.assessments.iter().filter_map(Assessment::changing_clause);
+/// What a longer run may say otherwise of these settings: for the worse, for the better, or both.
+fn still_changing(settings: &[(&Judged<'_>, Option<bool>)]) -> Option<String> {
+    let clauses = settings.iter().flat_map(|(one, may)| {
+        let clauses = one.assessments.iter().filter_map(|it| it.changing_clause(*may));
         clauses.map(move |clause| (clause, *one))
     });
     let clauses = grouped(clauses).into_iter().take(DIFFERENCES_AT_MOST).map(|(clause, with)| {

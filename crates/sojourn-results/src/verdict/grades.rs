@@ -177,19 +177,20 @@ impl Assessment {
         self.first_half = half.values.clone();
     }
 
-    /// What is still changing and may change its grade, in a clause.
-    pub(super) fn changing_clause(&self) -> Option<String> {
+    /// What is still changing and may change its grade, for the worse if that is said, or for the better, in a clause.
+    pub(super) fn changing_clause(&self, for_worse: Option<bool>) -> Option<String> {
         let is_named = |one: &&Shown| self.turning.contains(&one.metric);
         let shown = self.graded.values.iter().find(is_named).or(self.graded.values.first())?;
         let was = self.first_half.get(shown.metric).copied().flatten()?;
         let is = self.measured(shown.metric).filter(|_| !self.turning.is_empty())?;
         let (label, unit) = (self.label(shown), shown.unit);
+        let is_worse = (is < was) == self.graded.is_better_more(shown.metric);
         let texts = apart(&[was, is]);
         let said = format!(
             "{label} was {}{unit} in the first half of the run and is {} in all",
             texts[0], texts[1]
         );
-        (texts[0] != texts[1]).then_some(said)
+        (texts[0] != texts[1] && for_worse.is_none_or(|it| it == is_worse)).then_some(said)
     }
 
     /// What it is, and of which entry.

@@ -11,7 +11,8 @@ use super::thresholds::{ADDED_DELAY, Application, Grade, NAMED, Shown, UNDER_LOA
 use crate::letters::letter;
 use crate::shares::Share;
 use crate::words::{
-    apart, around, capitalised, differ, digits, distinct, factor, grouped, joined, listed,
+    apart, apart_from_first, around, capitalised, differ, digits, distinct, factor, grouped,
+    joined, listed,
 };
 use sojourn_engine::packet::Direction;
 use sojourn_scenario::apps::Bulk;
@@ -363,7 +364,7 @@ fn moves(from: f64, to: &[f64]) -> String {
         (true, false) => "falls",
         _ => "rises",
     };
-    let texts = apart(&[&[from], to].concat());
+    let texts = apart_from_first(&[&[from], to].concat());
     format!("{verb} from {} to {}", texts[0], of_each(to, &texts[1..]))
 }
 

@@ -207,3 +207,32 @@ fn the_worst_grade_is_what_is_explained() {
     let want = format!("what is wrong with traffic.x is loss, not delay: t{lost}");
     assert!(found.contains(&want), "{found}");
 }
+
+/// A loss that stands beside a letter is said once.
+#[test]
+fn a_loss_that_a_letter_hides_is_said_once() {
+    let game = |mean_ms: f64| {
+        let key = if mean_ms > 20.0 { "rtt_up_mean_ms" } else { "rtt_idle_mean_ms" };
+        json!({"rtt_p90_ms": 25.0, "over_20_ms_access_percent": 0.0, "loss_percent": 7.0,
+            "over_80_ms_round_trip_percent": 0.0, key: mean_ms})
+    };
+    let part = |way| {
+        row(&json!({"traffic": "x", "direction": way, "part": "total", "mean_ms": 9.0,
+        "sent_packets": 900}))
+    };
+    let of = |mean_ms: f64, upload: &str| {
+        let mut flows = both_ways("x", "game", &game(mean_ms));
+        flows.extend((!upload.is_empty()).then(|| rate("upload", "up", 5.0)));
+        let rows = Rows { flows, delay_parts: ["up", "down"].map(part).into(), ..Rows::default() };
+        Facts::of(&scenario(&format!("{GAME}\n{upload}")), &rows)
+    };
+    let (idle, loaded) = (of(20.0, ""), of(21.0, UPLOAD));
+    for all in [
+        vec![group("", &loaded), group("idle line", &idle)],
+        vec![group("a", &loaded), group("b", &loaded), group("idle line", &idle)],
+    ] {
+        let said = verdict(&all, &[]).sentences.join(" ");
+        assert!(said.contains("A+ is the delay alone: the game's loss is 7.00 %."), "{said}");
+        assert_eq!(said.matches("loss is 7.00 %").count(), 1, "{said}");
+    }
+}

@@ -143,6 +143,22 @@ fn what_is_still_changing_is_said_with_both_values() {
     }
 }
 
+/// Where one setting does best, a longer run may change that if it becomes worse, or the one that it is compared with better.
+#[test]
+fn what_changes_is_said_where_it_may_change_the_answer() {
+    let said = |best: [f64; 2], other: [f64; 2]| {
+        let [best, other] = [best, other].map(|percents| half_facts([1.0, 1.0], percents));
+        let found = verdict(&[group("a", &other), group("b", &best)], &[]);
+        assert_eq!(found.answers[0].best, [1]);
+        let changing = found.sentences.into_iter().find(|one| one.starts_with("Still changing"));
+        ["with a", "with b"].map(|with| changing.as_ref().is_some_and(|it| it.contains(with)))
+    };
+    assert_eq!(said([99.0, 99.0], [45.0, 60.0]), [true, false]);
+    assert_eq!(said([99.0, 99.0], [75.0, 60.0]), [false, false]);
+    assert_eq!(said([75.0, 92.0], [60.0, 60.0]), [false, false]);
+    assert_eq!(said([99.0, 89.0], [60.0, 60.0]), [false, true]);
+}
+
 /// A load that ends, or begins late, makes the halves differ however long the run is; one that goes on does not.
 #[test]
 fn halves_with_other_loads_are_not_compared() {

@@ -110,6 +110,21 @@ fn a_game_is_so_many_times_slower_from_one_and_a_half_on_or_a_little_from_2_perc
     );
 }
 
+/// What is better beside the load than without it is said so, more or less of it.
+#[test]
+fn what_load_makes_better_is_said_beside_what_is_without_it() {
+    let said = |p90_ms: f64| {
+        let facts =
+            [game_and_upload(p90_ms, 10.0, Some(5.0)), game_and_upload(90.0, 10.0, Some(5.0))];
+        let idle = game_and_upload(20.0, 10.0, None);
+        let all = [group("a", &facts[0]), group("b", &facts[1]), group("idle line", &idle)];
+        verdict(&all, &[]).sentences.into_iter().find(|it| it.starts_with("Without")).unwrap()
+    };
+    assert_eq!(said(25.0), "Without the upload, game RTT p90 is 20.0 ms.");
+    assert_eq!(said(19.8), "Without the upload, game RTT p90 is 20.0 ms.");
+    assert_eq!(said(15.0), "Without the upload, game RTT p90 is 20.0 ms (beside it 15.0 ms).");
+}
+
 /// A letter is of delay: what is lost and what fails stands beside it, before all that sounds like praise.
 #[test]
 fn a_letter_is_of_the_delay_alone() {
