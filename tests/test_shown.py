@@ -189,7 +189,7 @@ def test_equal_warnings_are_one_and_those_of_idle_lines_none(
 
 
 def test_shares_of_the_line_are_in_a_table() -> None:
-    """And so is all else that has a grade and no column: what load adds, and which rate is kept."""
+    """And so is all else that has a grade and no column: what load adds, rates kept, waits."""
     found = sojourn.run(BITTORRENT, duration_s=12).groups
     judged = verdict(found)
     cells = {cell for grid in more_grids(found, judged) for row in grid.rows for cell in row}
@@ -198,7 +198,12 @@ def test_shares_of_the_line_are_in_a_table() -> None:
         for one in transfers:
             assert {digits(one.part_mbps), digits(one.share_percent)} <= cells, (name, one)
     assert any(one.share_percent is None for one in known) and len(known) == 6
-    beside = {"added_delay_ms", "kept_video_rate_percent", "kept_call_rate_percent"}
+    beside = {
+        "added_delay_ms",
+        "kept_video_rate_percent",
+        "kept_call_rate_percent",
+        "wait_mean_ms",
+    }
     values = [
         value
         for of in judged.groups.values()
@@ -206,7 +211,7 @@ def test_shares_of_the_line_are_in_a_table() -> None:
         for metric, value in one.values.items()
         if metric in beside
     ]
-    assert len(values) == 3 and set(map(digits, values)) <= cells
+    assert len(values) == 6 and set(map(digits, values)) <= cells
 
 
 def test_digits_before_the_point_are_never_cut() -> None:

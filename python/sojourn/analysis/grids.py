@@ -382,14 +382,14 @@ def _compared_grids(results: Results, judged: Verdict) -> list[Grid]:
         {
             heading: digits(one.values.get(metric))
             for one in judged.groups[group.name]
-            for application, metric, heading in _BESIDE_IDLE
+            for application, metric, heading in _UNDER_LOAD
             if one.application == application
         }
         for group in results.groups
     ]
     titles = (
         "What each transfer is due of the line while under way, and what it gets of that",
-        "Beside the same line without bulk traffic",
+        "What load adds, which rates are kept beside it, and what those wait who notice it",
     )
     return [
         _of_columns(title, results, rows)
@@ -399,10 +399,12 @@ def _compared_grids(results: Results, judged: Verdict) -> list[Grid]:
 
 _WAY = {"torrent down": " down", "data up": " up", "data down": " down"}
 """Behind the names of traffic that has a part in each direction."""
-_BESIDE_IDLE = (
+_UNDER_LOAD = (
     ("under load", "added_delay_ms", "load adds\nto mean RTT\nms"),
     ("video rate", "kept_video_rate_percent", "video rate\nkept\n%"),
     ("video call rate", "kept_call_rate_percent", "call rate\nkept\n%"),
+    ("upstream wait", "wait_mean_ms", "upstream\nwait mean\nms"),
+    ("downstream wait", "wait_mean_ms", "downstream\nwait mean\nms"),
 )
 
 

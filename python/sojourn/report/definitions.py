@@ -81,9 +81,9 @@ DERIVED = Section(
         Definition(
             "added_delay_ms",
             "ms",
-            "What bulk traffic adds to the mean round trip that a game or call measures on the idle "
-            "line, less what its packets wait in queues there. Of several the greatest. Traffic "
-            "that goes one way measures no round trip.",
+            "What bulk traffic adds to the mean round trip that a game or call measures on the "
+            "idle line, less what its packets wait in queues there. Of several the greatest. "
+            "Traffic that goes one way measures no round trip.",
             "DSLReports, Bufferbloat Grades",
         ),
         Definition(

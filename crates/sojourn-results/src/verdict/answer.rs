@@ -15,7 +15,7 @@ use super::sentences::{
     sentences, taken,
 };
 use super::thresholds::{
-    ADDED_DELAY, APPLICATIONS, Application, CALL, CLOUD_GAME, GAME, Grade, SAME, UNDER_LOAD,
+    ADDED_DELAY, APPLICATIONS, Application, CALL, CLOUD_GAME, GAME, Grade, NAMED, SAME, UNDER_LOAD,
     VIDEO_CALL, waits_of,
 };
 use crate::causes::Cause;
@@ -467,14 +467,14 @@ fn idle_sentence(idle: &Judged<'_>, loaded: &Judged<'_>) -> Option<String> {
     let clauses = MEASURES.iter().filter(|measure| measure.of.alone).filter_map(|measure| {
         let alone = idle.group.value(measure)?.mean?;
         let (label, unit) = (measure.label, measure.unit_after());
-        let beside = loaded.group.mean(measure.key).filter(|beside| {
-            (beside - alone).abs() > SAME * alone.abs() && measure.is_worse(*beside, alone)
-        });
-        let better = beside.map_or_else(String::new, |beside| {
+        let beside = loaded.group.mean(measure.key).filter(|it| measure.is_worse(*it, alone));
+        let better = beside.and_then(|beside| {
             let since = since(measure, (idle, alone), (loaded, beside));
-            format!(" (beside {them} {}{unit}{since})", digits(beside))
+            let least = if since.is_empty() { NAMED } else { SAME };
+            let is_told = (beside - alone).abs() > least * alone.abs();
+            is_told.then(|| format!(" (beside {them} {}{unit}{since})", digits(beside)))
         });
-        Some(format!("{label} is {}{unit}{better}", digits(alone)))
+        Some(format!("{label} is {}{unit}{}", digits(alone), better.unwrap_or_default()))
     });
     let is_of_all = [IDLE_LINE, WITHOUT_BULK].contains(&idle.group.name);
     let of = if is_of_all { String::new() } else { format!(" ({})", idle.group.name) };

@@ -121,7 +121,7 @@ fn what_load_makes_better_is_said_beside_what_is_without_it() {
         verdict(&all, &[]).sentences.into_iter().find(|it| it.starts_with("Without")).unwrap()
     };
     assert_eq!(said(25.0), "Without the upload, game RTT p90 is 20.0 ms.");
-    assert_eq!(said(19.8), "Without the upload, game RTT p90 is 20.0 ms.");
+    assert_eq!(said(18.1), "Without the upload, game RTT p90 is 20.0 ms.");
     assert_eq!(said(15.0), "Without the upload, game RTT p90 is 20.0 ms (beside it 15.0 ms).");
 }
 
