@@ -2,11 +2,11 @@
 //! answer on a log of a measured line, by the same letters.
 
 mod causes;
-mod inactive;
 mod letters;
 pub mod measured;
 pub mod metrics;
 mod over_seeds;
+mod remarks;
 pub mod scores;
 mod shares;
 pub mod verdict;

@@ -335,9 +335,18 @@ impl Scenario {
         }
     }
 
-    /// Are the two members of a low-latency aggregate coupled? `None` without one.
-    pub fn is_coupled(&self) -> Option<bool> {
-        self.low_latency().map(|keys| keys.coupled && keys.classic_aqm)
+    /// It with the queues of its low-latency aggregates on their own; `None` where none are coupled.
+    pub fn uncoupled(&self) -> Option<Self> {
+        let mut found = self.clone();
+        let homes = found.homes.values_mut().filter_map(|homes| homes.upstream.as_mut());
+        let mut are_coupled = false;
+        for service in homes.chain([&mut found.upstream]) {
+            if let SchedulerSpec::LowLatency(keys) = &mut service.queue.scheduler {
+                are_coupled |= keys.coupled && keys.classic_aqm;
+                keys.coupled = false;
+            }
+        }
+        are_coupled.then_some(found)
     }
 
     /// The code points that a low-latency aggregate takes. `None` without one.
@@ -345,31 +354,57 @@ impl Scenario {
         self.low_latency().map(|keys| &*keys.dscp)
     }
 
-    /// Keys that leave less than half of a service to one queue of a low-latency aggregate, or next to nothing to the
-    /// classic one beside a full low-latency one, in sentences.
+    /// Keys that leave less than half of a service to one queue of a low-latency aggregate, or next to no turns beside the other
+    /// one, in clauses.
     pub fn member_limits(&self) -> Vec<String> {
-        let of_group = |group: Group<'_>| {
-            let SchedulerSpec::LowLatency(keys) = &group.upstream.queue.scheduler else {
-                return Vec::new();
-            };
+        self.of_low_latency(|group, keys, path| {
             let service_mbps = group.terms(Direction::Up).sustained_mbps;
-            let path = |key: &str| group.path_of(&format!("upstream.queue.scheduler.{key}"));
-            let rates = [("classic", keys.classic_mbps), ("low_latency", keys.low_latency_mbps)];
-            let limits = rates.into_iter().filter_map(|(member, mbps)| {
+            let members = ["classic", "low_latency"];
+            let rates = members.into_iter().zip([keys.classic_mbps, keys.low_latency_mbps]);
+            let limits = rates.filter_map(|(member, mbps)| {
                 let mbps = mbps.filter(|mbps| *mbps < LITTLE * service_mbps)?;
                 let (key, member) = (path(&format!("{member}_mbps")), member.replace('_', "-"));
                 Some(format!("the {member} queue is left {mbps} of {service_mbps} Mbps by {key}."))
             });
-            let turns = 256 - u32::from(keys.weight);
-            let weight = (!keys.coupled && turns < FEW_TURNS).then(|| {
+            // Coupling slows the low-latency queue where the classic one has few.
+            let turns = [(256 - u32::from(keys.weight), !keys.coupled), (keys.weight.into(), true)];
+            let words = [["classic", "low-latency"], ["low-latency", "classic"]];
+            let few = words.into_iter().zip(turns).filter(|(_, (turns, is_so))| *is_so && *turns < FEW_TURNS);
+            let weights = few.map(|([member, other], (turns, _))| {
                 let key = path("weight");
-                format!("the classic queue is left {turns} of 256 turns beside a full low-latency one, by {key}.")
+                format!("the {member} queue is left {turns} of 256 turns beside a full {other} one, by {key}.")
             });
-            limits.chain(weight).collect::<Vec<_>>()
-        };
+            limits.chain(weights).collect()
+        })
+    }
+
+    /// Queues of low-latency aggregates whose AQM is switched off, in clauses.
+    pub fn queues_without_aqm(&self) -> Vec<String> {
+        self.of_low_latency(|_, keys, path| {
+            let both = [("classic", keys.classic_aqm), ("low_latency", keys.low_latency_aqm)];
+            let off = both.into_iter().filter(|(_, is_on)| !is_on).map(|(member, _)| {
+                let (key, member) = (path(&format!("{member}_aqm")), member.replace('_', "-"));
+                format!("the {member} queue has no AQM, by {key}.")
+            });
+            off.collect()
+        })
+    }
+
+    /// What is to be said of the low-latency aggregate of each judged group, with the paths of its keys.
+    fn of_low_latency(
+        &self,
+        said: impl Fn(&Group<'_>, &Parameters, &dyn Fn(&str) -> String) -> Vec<String>,
+    ) -> Vec<String> {
         let judged = self.metrics.homes.as_deref();
-        let is_judged = |group: &Group<'_>| judged.is_none_or(|homes| homes == group.name);
-        self.groups().filter(is_judged).flat_map(of_group).collect()
+        let groups = self.groups().filter(|group| judged.is_none_or(|homes| homes == group.name));
+        let of_group = |group: Group<'_>| match &group.upstream.queue.scheduler {
+            SchedulerSpec::LowLatency(keys) => {
+                let path = |key: &str| group.path_of(&format!("upstream.queue.scheduler.{key}"));
+                said(&group, keys, &path)
+            }
+            _ => Vec::new(),
+        };
+        groups.flat_map(of_group).collect()
     }
 
     /// The first low-latency aggregate of a home.

@@ -372,10 +372,14 @@ impl Scenario {
     /// The AQM algorithm in a direction of a group of homes; `None` where several queues may have others, or where it is
     /// switched off.
     pub fn only_law(&self, homes: &str, direction: Direction) -> Option<&AqmSpec> {
-        let (number, group) = (0..).zip(self.groups()).find(|(_, group)| group.name == homes)?;
-        if self.router(number, direction).is_some() || !group.has_one_flow(direction) {
-            return None;
-        }
+        let number = self.groups().position(|group| group.name == homes)?;
+        self.law(homes, direction).filter(|_| self.router(number, direction).is_none())
+    }
+
+    /// The algorithm of the access network's queues of a group of homes in a direction, if one flow has them.
+    pub fn law(&self, homes: &str, direction: Direction) -> Option<&AqmSpec> {
+        let group =
+            self.groups().find(|group| group.name == homes && group.has_one_flow(direction))?;
         let (up, down) = (group.upstream, group.downstream);
         match direction {
             Direction::Up => up.aqm.then_some(&up.queue.law),

@@ -103,9 +103,11 @@ class Transfer:
 
 @dataclass(frozen=True)
 class Price:
-    """An application that has a worse grade with the best setting than with the reference."""
+    """An entry of an application with a worse grade with the best setting than with the reference."""
 
     application: str
+    traffic: str
+    """The entry; empty for what is waited."""
     before: Grade
     after: Grade
     alternative: str | None
@@ -256,7 +258,7 @@ def verdict(results: Results) -> Verdict:
 
     def price(found: Sequence[Mapping[str, Any]]) -> list[Price]:
         return [
-            Price(one["application"], grade, after, name_of(one["alternative"]))
+            Price(one["application"], one["traffic"], grade, after, name_of(one["alternative"]))
             for one in found
             if (grade := _grade(one["from"])) and (after := _grade(one["to"]))
         ]

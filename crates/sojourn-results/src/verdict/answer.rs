@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::grades::Assessment;
+use super::grades::{Assessment, Component};
 use super::groups::{Group, Judged, judged};
 use super::measures::{MEASURES, Measure};
 use super::order::{Answer, Price, Question};
@@ -173,18 +173,19 @@ fn answer(question: &Question<'_, '_>) -> Answer {
     Answer { settings, best, is_alike, reference, price, hair, unsure }
 }
 
-/// In what the best has a worse grade than the reference, and who has not.
+/// In what the best has a worse grade than the reference, entry by entry, and who has not.
 fn price(question: &Question<'_, '_>, best: usize, against: usize, others: &[usize]) -> Vec<Price> {
-    let of_use = |application: &'static str| {
-        let is_watched = question.of_stage(true).iter().any(|one| one.0 == application);
-        let grade = |setting: usize| question.all[setting].grade(application);
-        let level = |one: &usize| question.all[*one].assessment(application)?.level();
+    let of_entry = |component: &Component<'_>| {
+        let is_watched = question.of_stage(true).contains(component);
+        let grade = |setting: usize| question.of(setting, component)?.grade;
         let (from, to) = (grade(against)?, grade(best)?);
         let keeps = |one: &usize| !is_watched && grade(*one).is_some_and(|it| it <= from);
+        let level = |one: &usize| question.level(*one, component);
         let alternative = others.iter().copied().filter(keeps).min_by_key(level);
-        (to > from).then_some(Price { application, from, to, alternative })
+        let (application, traffic) = (component.0, component.1.to_owned());
+        (to > from).then_some(Price { application, traffic, from, to, alternative })
     };
-    distinct(question.components.iter().map(|one| one.0)).into_iter().filter_map(of_use).collect()
+    question.components.iter().filter_map(of_entry).collect()
 }
 
 fn graded(one: &Judged<'_>, all: &[Judged<'_>]) -> Graded {

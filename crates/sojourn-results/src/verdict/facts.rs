@@ -10,12 +10,12 @@ use super::thresholds::{
     VIDEO_STALLED, VIDEO_START, WAIT_MEAN, waits_of,
 };
 use crate::causes::{Cause, causes};
-use crate::inactive::{empty_queues, idle_laws};
 use crate::metrics::read::{FEWEST_PACKETS, Row, Rows};
 use crate::metrics::{
     ByLoad, SLOW_START_S, frameless, heard, longest_wait_ms, page_load, queue_values, round_trips,
     start_wait_s, unknown, unprobed, with_given_up,
 };
+use crate::remarks::{empty_queues, idle_laws, sanctioned};
 use crate::shares::{Share, UNKNOWN_LOAD, kept_percent, transfers};
 use crate::words::grouped;
 use sojourn_engine::packet::Direction;
@@ -101,10 +101,10 @@ pub struct Facts {
     pub causes: Vec<Cause>,
     /// Why algorithms did nothing.
     pub(super) idle_laws: Vec<String>,
-    /// Why queues of low-latency aggregates carry nothing or little.
+    /// What a reader must know of low-latency aggregates.
     pub(super) remarks: Vec<String>,
-    /// Are the two members of a low-latency aggregate coupled? `None` without one.
-    pub(super) is_coupled: Option<bool>,
+    /// The roles that it has with its low-latency aggregates uncoupled, if they are coupled.
+    pub(super) uncoupled: Option<Roles>,
     /// The facts of its first half.
     pub(super) first_half: Option<Box<Facts>>,
 }
@@ -122,7 +122,8 @@ impl Facts {
         let is_starved = |one: &Share| one.way == Direction::Up && one.is_starved();
         let limits =
             scenario.member_limits().into_iter().filter(|_| transfers.iter().any(is_starved));
-        let limits = limits.collect::<Vec<_>>();
+        let own = whole.queues_without_aqm().into_iter().chain(sanctioned(rows));
+        let remarks = empty_queues(rows).into_iter().chain(own).chain(limits).collect();
         let kept = kept_rates(scenario, rows);
         let idle_laws = idle_laws(scenario, rows);
         let seen = scenario.metrics.homes.as_deref().map(|homes| seen_from(scenario, rows, homes));
@@ -155,8 +156,8 @@ impl Facts {
             first_half: half.map(|half| Box::new(Self { causes: causes.clone(), ..half })),
             causes,
             idle_laws,
-            remarks: empty_queues(rows).into_iter().chain(limits).collect(),
-            is_coupled: scenario.is_coupled(),
+            remarks,
+            uncoupled: whole.uncoupled().map(|it| Roles::of(&it)),
         }
     }
 

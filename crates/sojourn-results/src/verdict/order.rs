@@ -19,11 +19,13 @@ use super::thresholds::{
 use crate::shares::Share;
 use crate::words::{apart, digits, distinct, grouped};
 
-/// What the best setting costs against the reference: an application that has a worse grade with it.
+/// What the best setting costs against the reference: an entry of an application that has a worse grade with it.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Price {
     /// The application.
     pub application: &'static str,
+    /// The entry; empty for what is waited.
+    pub traffic: String,
     /// Its grade with the reference.
     pub from: Grade,
     /// Its grade with the best.

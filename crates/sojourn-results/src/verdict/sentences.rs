@@ -6,7 +6,7 @@ use super::facts::{Facts, Payload};
 use super::grades::{Assessment, Component};
 use super::groups::{Group, Judged};
 use super::measures::{MEASURES, Measure};
-use super::order::{Answer, Question};
+use super::order::{Answer, Price, Question};
 use super::thresholds::{ADDED_DELAY, Application, Grade, NAMED, Shown, UNDER_LOAD, waits_of};
 use crate::letters::letter;
 use crate::shares::Share;
@@ -200,9 +200,12 @@ fn though(question: &Question<'_, '_>, best: usize, other: usize) -> String {
 /// If what the best costs matters most.
 fn alternatives(question: &Question<'_, '_>, answer: &Answer) -> String {
     let rates = question.lost_rates(&answer.best).into_iter().map(|(one, of)| (of, one.of.bulk));
-    let priced = answer.price.iter().filter_map(|one| Some((one.alternative?, one.application)));
-    let noun = |(of, name)| (of, Application::named(name).noun.to_owned());
-    let by_setting = grouped(priced.chain(rates).map(noun));
+    let noun = |one: &Price| {
+        question.of(answer.best[0], &(one.application, one.traffic.as_str())).map(Assessment::noun)
+    };
+    let priced = answer.price.iter().filter_map(|one| Some((one.alternative?, noun(one)?)));
+    let rates = rates.map(|(of, name)| (of, Application::named(name).noun.to_owned()));
+    let by_setting = grouped(priced.chain(rates));
     let clauses = by_setting.into_iter().map(|(setting, whats)| {
         let matter = if whats.len() == 1 { "matters" } else { "matter" };
         format!(" If {} {matter} most: {}.", joined(whats), question.all[setting].name())
@@ -506,10 +509,13 @@ pub(super) fn taken(judged: &Judged<'_>) -> Option<String> {
     is_said.then(|| format!("{}, and {left}.", clauses.join(", ")))
 }
 
-/// What coupling is for, where a setting without it is compared and both queues carry an upload.
+/// What coupling is for, where a setting that differs in nothing else is compared and both queues carry an upload.
 pub(super) fn coupling(settings: &[&Judged<'_>]) -> Option<String> {
-    let of = |coupled| settings.iter().find(|one| one.group.runs[0].is_coupled == Some(coupled));
-    let (with, without) = (of(true)?, of(false)?);
+    let without = |with: &Judged<'_>| {
+        let roles = with.group.runs[0].uncoupled?;
+        settings.iter().find(|one| one.group.runs[0].roles == roles)
+    };
+    let (with, without) = settings.iter().find_map(|one| Some((one, without(one)?)))?;
     let uploads = || with.transfers().filter(|one| one.way == Direction::Up);
     let low = uploads().find(|one| one.mark.is_some())?;
     let classic = uploads().find(|one| one.mark.is_none())?;
@@ -519,7 +525,7 @@ pub(super) fn coupling(settings: &[&Judged<'_>]) -> Option<String> {
     let (texts, names) = (apart(&texts), [with, without].map(|one| one.name()));
     is_told.then(|| {
         format!(
-            "Coupling lets the classic queue slow the low-latency one, so that both get a share: beside '{}', '{}' \
+            "Coupling lets the classic queue slow the low-latency one: beside '{}', '{}' \
              has {} Mbps with it ({}) and {} without ({}).",
             low.traffic, classic.traffic, texts[0], names[0], texts[1], names[1]
         )

@@ -540,10 +540,15 @@ fn what_coupling_gives_the_classic_queue_is_said() {
     };
     let [coupled, alone] = [("coupled=true", [2.4, 2.7]), ("coupled=false", [4.0, 1.1])]
         .map(|(keys, mbps)| of(prague, keys, mbps));
-    let want = "Coupling lets the classic queue slow the low-latency one, so that both get a share: beside 'prague', \
-                'cubic' has 2.70 Mbps with it (LLD) and 1.10 without (alone).";
+    let want = "Coupling lets the classic queue slow the low-latency one: beside 'prague', 'cubic' has 2.70 Mbps with it (LLD) and 1.10 without (alone).";
     assert_eq!(said(&coupled, &alone).as_deref(), Some(want));
     assert_eq!(said(&coupled, &coupled), None);
+    // What differs in more is no witness.
+    for keys in
+        ["coupled=false, weight=255", "coupled=false, classic_aqm=false", "classic_aqm=false"]
+    {
+        assert_eq!(said(&coupled, &of(prague, keys, [4.0, 1.1])), None, "{keys}");
+    }
     let classic = prague.replace("kind = 'prague'", "kind = 'reno'");
     let [coupled, alone] =
         ["coupled=true", "coupled=false"].map(|keys| of(&classic, keys, [2.4, 2.7]));
@@ -581,6 +586,14 @@ fn keys_of_low_latency_that_starve_are_named() {
         ),
         ("weight = 230, coupled = false", 40.0, None),
         ("weight = 231", 40.0, None),
+        (
+            "weight = 25",
+            40.0,
+            Some(
+                "low-latency queue is left 25 of 256 turns beside a full classic one, by K.weight.",
+            ),
+        ),
+        ("weight = 26", 40.0, None),
     ] {
         let want = want.map(|it| format!("The {}", it.replace('K', "upstream.queue.scheduler")));
         assert_eq!(named(&of(keys, percent)), Vec::from_iter(want), "{keys}");
@@ -589,6 +602,53 @@ fn keys_of_low_latency_that_starve_are_named() {
     let found = verdict(&[group("a", &one), group("b", &other)], &[]).sentences;
     let said = "With a and b, the classic queue is left 2 of 5 Mbps by upstream.queue.scheduler.classic_mbps.";
     assert!(found.iter().any(|one| one == said), "{found:?}");
+}
+
+/// An AQM of such a queue that is off is named, and so is who was moved out of the low-latency queue.
+#[test]
+fn what_low_latency_queues_lack_and_move_is_named() {
+    let said = |keys: &str, sanctioned: f64| {
+        let queue = format!("upstream.queue.scheduler={{kind='low_latency', {keys}}}");
+        let mut upload = rate("upload", "up", 5.0);
+        upload.0.insert("sanctioned_packets".to_owned(), json!(sanctioned));
+        let rows = Rows { flows: vec![upload], ..Rows::default() };
+        alone(&Facts::of(&scenario_of(UPLOAD, &[queue.as_str()]), &rows)).sentences.join(" ")
+    };
+    for (member, key) in [("classic", "classic_aqm"), ("low-latency", "low_latency_aqm")] {
+        let want = format!("The {member} queue has no AQM, by upstream.queue.scheduler.{key}.");
+        assert!(said(&format!("{key} = false"), 0.0).contains(&want), "{want}");
+        assert!(!said(&format!("{key} = true"), 0.0).contains("has no AQM"));
+    }
+    let moved = "Queue protection moved packets of upload to the classic queue, since they fill the low-latency one.";
+    assert_eq!([0.0, 3.0].map(|packets| said("", packets).contains(moved)), [false, true]);
+}
+
+/// What an entry loses is a price, though another one of its kind is as bad with both.
+#[test]
+fn each_entry_with_a_worse_grade_is_a_price() {
+    let of = |near: f64, upload: f64| {
+        let game = |name: &str, over: f64| {
+            let values = json!({"over_20_ms_access_percent": over, "loss_percent": 0.0, "rtt_p90_ms": 60.0,
+                "over_80_ms_round_trip_percent": 0.0});
+            both_ways(name, "game", &values)
+        };
+        let traffic = format!("{GAME}\n{}\n{UPLOAD}", GAME.replace("traffic.x", "traffic.far"));
+        let up = vec![rate("upload", "up", 310.0 / 60.0 * upload / 100.0)];
+        of_flows(&traffic, [game("x", near), game("far", 60.0), up].concat())
+    };
+    let [law, tail] = [of(40.0, 99.0), of(1.0, 60.0)];
+    let found = verdict(&[group("tail", &tail), group("law", &law)], &[]);
+    let price = &found.price[0];
+    assert_eq!(
+        (price.application, price.traffic.as_str(), price.alternative),
+        ("game", "x", Some(0))
+    );
+    assert!(found.sentences[0].starts_with("law does best, at a price"), "{:?}", found.sentences);
+    assert!(
+        found.sentences[0].ends_with(" If the game 'x' matters most: tail."),
+        "{:?}",
+        found.sentences
+    );
 }
 
 /// Lines that carry the same are compared by shares, whatever they lose on the way.

@@ -126,6 +126,24 @@ fn an_algorithm_that_did_nothing_is_named_with_its_target() {
         assert_eq!(said(&busy, &idle), [format!("With b, {why}")]);
         assert_eq!(said(&busy, &busy), [""; 0]);
     }
+    // What a router's queue does is not its doing, and a full queue is said.
+    let router = |overflows: f64| {
+        let sets = [
+            "upstream.queue.law.kind=codel",
+            "router.upstream={rate_mbps=4, queue.scheduler.kind='cake'}",
+        ];
+        let row = |(name, dropped, p99_ms): (&str, f64, f64)| {
+            let values = json!({"dropped_aqm_packets": dropped, "marked_packets": 0.0, "homes": "home",
+                "sojourn_p99_ms": p99_ms, "dropped_overflow_packets": overflows});
+            queue(name, "up", &values)
+        };
+        let queues = [("router upstream", 9.0, 30.0), ("upstream", 0.0, 3.25)].map(row).to_vec();
+        let scenario = scenario_of(&format!("{GAME}\n{UPLOAD}"), &sets);
+        Facts::of(&scenario, &Rows { queues, ..Rows::default() })
+    };
+    assert_eq!(said(&router(0.0), &router(0.0)), [format!("With a and b, {why}")]);
+    let full = why.replace("nothing: ", "nothing, and packets found the queue full: ");
+    assert_eq!(said(&router(2.0), &router(2.0)), [format!("With a and b, {full}")]);
     let member = run(0.0, 0.0, Some("classic"));
     assert_eq!(said(&member, &member), [""; 0]);
     // What did something in one direction was of use.
