@@ -95,6 +95,7 @@ QUEUE_COLUMNS = (
 
 LOW_LATENCY_COLUMNS = (
     Column("queue", "queue"),
+    Column("sojourn_mean_ms", "mean\nms"),
     *_quantiles("sojourn", "50", "99", "99.9", "99.99"),
     Column("native_marked_packets", "native\nmarks"),
     Column("coupled_marked_packets", "coupled\nmarks"),
