@@ -214,6 +214,21 @@ def test_shares_of_the_line_are_in_a_table() -> None:
     assert len(values) == 6 and set(map(digits, values)) <= cells
 
 
+def test_each_of_several_games_is_in_a_table() -> None:
+    games = {
+        f"traffic.{name}": {"kind": "stream", "purpose": "game", "server": "near"}
+        for name in ("game", "other")
+    }
+    for several in (games, {"traffic.game": games["traffic.game"]}):
+        found = sojourn.run(
+            BITTORRENT.with_name("01-bufferbloat.toml"), duration_s=5, set=several
+        ).groups
+        tables = [grid for grid in more_grids(found, verdict(found)) if "several" in grid.title]
+        assert len(tables) == (len(several) > 1)
+        for table in tables:
+            assert {row[1] for row in table.rows} == {"game", "other"}
+
+
 def test_digits_before_the_point_are_never_cut() -> None:
     values = [None, float("nan"), 0.0, 0.000_01, 0.012_34, 9.996, 43.94, 997.4, 1002.2, 30_000]
     assert list(map(digits, values)) == [

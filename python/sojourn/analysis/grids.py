@@ -104,6 +104,19 @@ LOW_LATENCY_COLUMNS = (
     Column("sanctioned_packets", "sanc-\ntioned"),
 )
 
+SEVERAL_COLUMNS = (
+    *_TRAFFIC,
+    Column("rtt_p90_ms", "RTT\np90\nms"),
+    Column("over_20_ms_access_percent", "over\n20 ms\n%"),
+    Column("loss_percent", "loss\n%"),
+    Column("latency_p90_ms", "p90\nms"),
+    Column("mos", "MOS"),
+    Column("page_load_median_s", "load of\nthese, s"),
+    Column("frame_latency_p90_ms", "frames\np90\nms"),
+    Column("frames_incomplete_percent", "incom-\nplete\n%"),
+    Column("video_stalled_percent", "stalled\n%"),
+)
+
 GAME_TAIL_COLUMNS = (
     *_TRAFFIC,
     *_quantiles("latency", "99", "99.9", "99.99"),
@@ -148,6 +161,8 @@ def more_grids(results: Results, judged: Verdict) -> list[Grid]:
     grids = [_side_by_side(f"Delay in queues{_of(results)}", results, queues)] * (len(groups) > 1)
     if results.is_comparison:
         grids += [_rates_grid(results)] * are_summed(group.first for group in groups)
+        title = "Each of several games, calls, pages or films"
+        grids.append(_grid(title, _of_variant(runs) + SEVERAL_COLUMNS, _by_variant(runs, _several)))
         grids += [*_compared_grids(results, judged), *low_latency_grids(runs)]
     else:
         grids += [*_compared_grids(results, judged), *run_grids(groups[0].runs)]
@@ -423,7 +438,7 @@ def low_latency_grids(runs: Mapping[str, Seeds]) -> list[Grid]:
         if with_members
     ]
     grants = [row for row in _by_variant(runs, _proactive_grants) if _mean(row["unused_mbps"])]
-    variant = (Column("variant", "variant"),) if is_comparison(runs) else ()
+    variant = _of_variant(runs)
     title = "Low-latency and classic queue: delay, marks by cause"
     grids = [
         _grid(title, variant + LOW_LATENCY_COLUMNS, queues),
@@ -472,6 +487,17 @@ def _rows_of(table: str) -> Select:
         return there
 
     return rows
+
+
+def _of_variant(runs: Mapping[str, Seeds]) -> tuple[Column, ...]:
+    return (Column("variant", "variant"),) if is_comparison(runs) else ()
+
+
+def _several(run: RunTables) -> list[Row]:
+    """The flows of uses that several entries have, of which other tables have the worst."""
+    rows = [row for row in judged_flows(run) if row["quality"] not in (None, "throughput")]
+    entries = Counter(quality for quality, _ in {(row["quality"], row["traffic"]) for row in rows})
+    return [row for row in rows if entries[row["quality"]] > 1]
 
 
 def _by_variant(runs: Mapping[str, Seeds], select: Select) -> list[Row]:

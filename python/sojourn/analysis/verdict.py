@@ -103,7 +103,7 @@ class Transfer:
 
 @dataclass(frozen=True)
 class Price:
-    """An entry of an application with a worse grade with the best setting than with the reference."""
+    """An entry that has a worse grade with the best setting than with the reference."""
 
     application: str
     traffic: str
