@@ -26,6 +26,8 @@ def test_the_version_is_the_same_everywhere() -> None:
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     assert citation["version"] == sojourn.__version__
     assert f'version = "{sojourn.__version__}"' in (ROOT / "Cargo.toml").read_text()
+    pages = "".join(page.read_text() for page in (ROOT / "docs").rglob("*.md"))
+    assert set(re.findall(r"sojourn-([\d.]+)-cp", pages)) == {sojourn.__version__}
 
 
 def test_the_newest_version_has_a_date_when_it_is_released() -> None:
@@ -36,6 +38,16 @@ def test_the_newest_version_has_a_date_when_it_is_released() -> None:
     assert version == sojourn.__version__
     released = citation.get("date-released")
     assert said == (released.isoformat() if released else "not yet released")
+
+
+def test_the_first_command_of_the_readme_installs_what_there_is() -> None:
+    """A build of the repository before the first release, and a wheel afterwards."""
+    readme = (ROOT / "README.md").read_text()
+    command = re.search(r"^```(?:console|sh)\n\$ ([^#\n]*)", readme, re.M)
+    assert command
+    released = "date-released" in yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert ("There is no release to download yet." in readme) is not released
+    assert command[1].startswith("pip install " if released else "make run")
 
 
 def test_the_recipe_for_conda_is_that_of_the_package() -> None:
