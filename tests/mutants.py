@@ -222,8 +222,8 @@ def cargo(place: Path, crates: Sequence[str], *command: str) -> list[dict[str, A
     """What cargo reports of the crates."""
     packages = [word for crate in crates for word in ("--package", crate)]
     typed = ["cargo", *command, "--offline", "--message-format=json", *packages]
-    # What the laws do not change is compiled already.
-    environment = {"CARGO_TARGET_DIR": str(ROOT / "target"), **os.environ}
+    # Builds in the usual place would be taken for those of the repository, whose sources are older.
+    environment = {**os.environ, "CARGO_TARGET_DIR": str(place / "target")}
     done = subprocess.run(typed, cwd=place, env=environment, capture_output=True, text=True)
     result = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     if done.returncode and not any(message["reason"] == "compiler-message" for message in result):
