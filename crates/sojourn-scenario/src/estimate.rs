@@ -602,6 +602,25 @@ mod tests {
         assert!(message.starts_with("traffic.noise: it sends about "), "{message}");
     }
 
+    /// Two numbers of each direction, of four bytes, in each interval of a connection that is kept.
+    #[test]
+    fn a_kept_connection_has_16_bytes_for_each_interval() {
+        let bytes = |interval_ms: u32, kept: u32| {
+            let estimate = estimate(&scenario(&format!(
+                "metrics = {{ series_interval_ms = {interval_ms}, connections = {kept} }}
+                 traffic.pages = {{ kind = 'web', servers = ['near'] }}"
+            )));
+            let needs = estimate.needs.iter();
+            needs
+                .filter(|need| need.what == "accounts of connections")
+                .map(|need| need.bytes)
+                .sum::<f64>()
+        };
+        // 1001 and 101 intervals of 10 s.
+        assert_eq!(bytes(10, 2) - bytes(100, 2), 2.0 * 16.0 * 900.0);
+        assert_eq!(bytes(10, 4), 2.0 * bytes(10, 2));
+    }
+
     #[test]
     fn a_home_needs_little() {
         let home = "traffic.call = { kind = 'stream', purpose = 'voice', direction = 'up', server = 'near' }";

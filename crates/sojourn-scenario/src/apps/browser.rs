@@ -130,7 +130,7 @@ struct User {
 
 /// Browsers of several users. The tag of a connection is a number of its own.
 pub struct Browser {
-    plan: Plan,
+    pub(super) plan: Plan,
     users: Vec<User>,
     due: BinaryHeap<Reverse<(Time, u64, Due)>>,
     planned: u64,

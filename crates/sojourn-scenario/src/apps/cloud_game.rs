@@ -341,6 +341,26 @@ mod tests {
 
     const STEADY: &str = "frame_deviation_percent = 0\nframe_jitter_ms = 0\n";
 
+    /// In 10 s; of each frame data and parity fill their last packets, which the load does not know.
+    #[test]
+    fn the_load_is_what_a_game_sends() {
+        for parity in [0, 20] {
+            let keys = format!(
+                "{STEADY}rate_mbps = 12\nframes_per_s = 50\nredundancy_percent = {parity}\n"
+            );
+            let sent = sent(&keys, Time::from_s(10));
+            let parameters: Parameters =
+                toml::from_str(&format!("server = 's'\nstart_s = 0\n{keys}")).unwrap();
+            let load = parameters.load(10.0);
+            let packets = sent.len() as f64;
+            let bytes = sent.iter().map(|one| f64::from(one.2)).sum::<f64>();
+            let beyond = packets - load.packets;
+            assert!((-50.0..=500.0).contains(&beyond), "{packets} {}", load.packets);
+            let load_bytes = load.packets * load.packet_bytes;
+            assert!((load_bytes / bytes - 1.0).abs() < 0.02, "{load_bytes} {bytes}");
+        }
+    }
+
     #[test]
     fn a_frame_leaves_in_groups_of_1_ms_with_a_fifth_of_parity() {
         // 12 Mbit/s with 20 % of parity are 10 Mbit/s of data, at 50 frames per second 25 kB: 24 packets of 1042 B

@@ -252,6 +252,17 @@ mod tests {
         }
     }
 
+    /// 66 B and 4 B for two packets: with each frame, with 16 packets, and ten times in a second.
+    #[test]
+    fn reports_with_frames_are_as_many_and_large_as_what_they_are_on() {
+        let loads = [((30.0, 120.0), (30.0, 74.0)), ((30.0, 960.0), (60.0, 98.0))];
+        for ((frames_per_s, packets_per_s), want) in loads {
+            assert_eq!(Reports::PerFrame.load(1_000_000, frames_per_s, packets_per_s), want);
+        }
+        let (per_s, bytes) = Reports::TransportWide.load(217_600, 30.0, 120.0);
+        assert_eq!((per_s, bytes), (1.0 / Time::from_ms(50).secs_f64(), f64::from(MEAN_BYTES)));
+    }
+
     #[test]
     fn a_report_says_what_arrived_and_what_did_not() {
         let mut feedback = Feedback::new(Reports::TransportWide);

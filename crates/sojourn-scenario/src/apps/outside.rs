@@ -89,3 +89,34 @@ impl Model for Real {
 
     fn on_event(&mut self, _event: Event, _context: &mut AppContext) {}
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outside::{Header, Recorded};
+    use sojourn_engine::packet::Direction;
+
+    /// Packets of IPv4 of 1000 B, 2000 B and so on.
+    fn parameters(packets: u16) -> Parameters {
+        let one = |number: u16| {
+            let size = 1000 * (number + 1);
+            let mut bytes = vec![0; usize::from(size)];
+            bytes[0] = 0x45;
+            bytes[2..4].copy_from_slice(&size.to_be_bytes());
+            let header = Header::read(&bytes).unwrap();
+            let (at, number) = (Time::from_ms(number.into()), number.into());
+            Recorded { at, number, direction: Direction::Up, header }
+        };
+        let packets = Packets { all: (0..packets).map(one).collect(), end: Time::from_s(1) };
+        Parameters { packets, ..toml::from_str("server = 's'").unwrap() }
+    }
+
+    #[test]
+    fn the_load_of_a_record_is_that_of_its_packets() {
+        for (packets, mean_bytes) in [(0, 0.0), (1, 1000.0), (3, 2000.0)] {
+            let load = parameters(packets).load(1.0);
+            assert_eq!((load.packets, load.packet_bytes), (packets.into(), mean_bytes));
+            assert_eq!(parameters(packets).largest_datagram(), 1000 * packets);
+        }
+    }
+}

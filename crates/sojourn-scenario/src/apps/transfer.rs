@@ -270,3 +270,19 @@ impl Model for Transfer {
         self.begun > self.completed.count
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_take_the_sum_of_their_times() {
+        let file: Parameters = toml::from_str("server = 's'\nfile_bytes = 1000").unwrap();
+        let App::Transfer(mut transfer) = file.start(&|_| 0) else { panic!("it is a transfer") };
+        for seconds in [2, 3] {
+            transfer.completed.add(1, Time::from_s(seconds).ps().into());
+        }
+        let done = transfer.done(Time::from_s(9));
+        assert_eq!((done.transfers_completed, done.transfers_s), (Some(2), Some(5.0)));
+    }
+}

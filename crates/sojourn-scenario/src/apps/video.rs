@@ -763,6 +763,13 @@ mod tests {
     }
 
     #[test]
+    fn a_segment_has_a_byte_at_least() {
+        let parameters: Parameters = toml::from_str("server = 's'\nsegment_s = 0.1").unwrap();
+        // 8 bit/s and 160 bit/s in 0.1 s.
+        assert_eq!([8e-6, 160e-6].map(|mbps| parameters.bytes(mbps)), [1, 2]);
+    }
+
+    #[test]
     fn the_first_level_is_counted_from_the_lowest() {
         let requests = Bench::new("first_level = 3", Time::from_us).requests_until(0.0);
         assert_eq!(requests, [(0.0, 2.0)]);

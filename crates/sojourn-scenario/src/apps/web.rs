@@ -493,6 +493,15 @@ mod tests {
     }
 
     #[test]
+    fn percentages_are_shares() {
+        for (percent, share) in [("0", 0.0), ("25", 0.25), ("100", 1.0)] {
+            let keys = format!("servers = ['a']\nresumed_percent = {percent}");
+            let web: Parameters = toml::from_str(&keys).unwrap();
+            assert_eq!(web.browser(&|_| 0).plan.resumed_share, share);
+        }
+    }
+
+    #[test]
     fn the_pages_of_the_studies() {
         // 100 objects of 25 kB; 614 402 B; and those and their HTML times 9.766 for 7 MB: the HTML
         // 1 000 000 and the objects 6 000 020, each rounded to a byte, so within 50 B.

@@ -499,6 +499,21 @@ mod tests {
         println!("{requests} requests, {foreign} hosts, {connections} connections, {mb} MB");
     }
 
+    /// The median page's 10 connections with HTTP/2, and 13 with HTTP/1.1, of which the page's own host has several.
+    #[test]
+    fn foreign_hosts_share_the_connections_that_the_page_leaves() {
+        for (own, connections) in [(Http::One, 13.0), (Http::Two, 10.0), (Http::Three, 10.0)] {
+            let (objects, after) = (Vec::new(), BTreeMap::new());
+            let mut page = Page { objects, after, hosts: Vec::new(), origins: Vec::new() };
+            let is_own = |of: Shares| of.one == Shares::OF_PAGES.one;
+            let http = |_: &mut Rng, of: Shares| if is_own(of) { own } else { Http::Two };
+            page.draw_origins(0.0, 30, &[0], http, &mut Rng::named(1, "page"));
+            let of_own = if own == Http::One { OWN_OVER_ONE } else { 1.0 };
+            assert_eq!(of_own + page.origins.len() as f64 - 1.0, connections);
+            assert_eq!(page.origins.iter().map(|of| of.hosts).sum::<u32>(), 31);
+        }
+    }
+
     /// Every object but the document waits for something that comes before it, and every host has one.
     #[test]
     fn pages_have_no_loose_ends() {

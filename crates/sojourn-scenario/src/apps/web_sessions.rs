@@ -342,3 +342,21 @@ impl Model for WebSessions {
         Done { responses: self.responses.clone(), ..Done::default() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A page without objects would end at once, and for ever.
+    #[test]
+    fn objects_and_their_units_have_a_mean() {
+        let refused = |key: &str, value: u32| {
+            let text = format!("{key} = {{ kind = 'constant', value = {value} }}");
+            let sessions: Parameters = toml::from_str(&text).unwrap();
+            !sessions.check().is_empty()
+        };
+        for key in ["objects", "object_units"] {
+            assert_eq!([0, 1].map(|value| refused(key, value)), [true, false], "{key}");
+        }
+    }
+}

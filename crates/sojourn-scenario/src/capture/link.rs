@@ -178,3 +178,20 @@ fn ppp_bytes(frame: &[u8]) -> usize {
     let is_short = frame.get(address).is_some_and(|first| first % 2 == 1);
     address + if is_short { 1 } else { 2 }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What cannot be read has the framing of its link type, and usual headers.
+    #[test]
+    fn a_frame_that_is_not_ip_has_no_ends() {
+        for (link, unsent, framing) in
+            [(Link::Ethernet, 0, 14), (Link::Ip, 0, 0), (Link::Cooked, 16, 0)]
+        {
+            let (parts, ends) = link.read(&[0; 20]);
+            let want = Parts { unsent, link: framing, headers: USUAL_HEADERS as u16 };
+            assert_eq!((parts, ends.is_none()), (want, true));
+        }
+    }
+}

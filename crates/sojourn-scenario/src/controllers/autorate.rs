@@ -363,3 +363,30 @@ impl Controller for Autorate {
         Rates::default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The rate after delays of so many ms each, of which none counts as bloat, under full load.
+    fn after(p: &Parameters, delay_ms: f64) -> f64 {
+        let mut way = Way::new(p, [1.0, 10.0, 100.0]);
+        way.delays.iter_mut().for_each(|(delay_us, _)| *delay_us = 1e3 * delay_ms);
+        (way.achieved_bps, way.is_measured) = (20e6, true);
+        way.rate(p, 0.0, 20e6)
+    }
+
+    #[test]
+    fn under_load_the_rate_rises_less_the_longer_the_mean_delay() {
+        let p = Parameters {
+            calm_ms: 4.0,
+            bloat_ms: 12.0,
+            most_increase: 1.04,
+            ..Parameters::default()
+        };
+        for (delay_ms, percent) in [(0.0, 4.0), (4.0, 4.0), (6.0, 3.0), (8.0, 2.0), (12.0, 0.0)] {
+            let want = 20e6 * (1.0 + percent / 100.0);
+            assert!((after(&p, delay_ms) / want - 1.0).abs() < 1e-9, "{delay_ms} ms");
+        }
+    }
+}

@@ -182,6 +182,7 @@ mod tests {
         let idle = |keys: &str| {
             let text = format!(
                 "duration_s = 3
+                 cable.byte_count = 'ip'
                  upstream = {{ sustained_mbps = 5, queue = {{ {keys} }} }}
                  downstream.sustained_mbps = 20
                  servers.near.delay_ms = 9
@@ -202,6 +203,17 @@ mod tests {
         assert_eq!(of("low_latency_max_us = 6900"), [message]);
         assert_eq!(of("low_latency_max_us = 7000"), [""; 0]);
         assert_eq!(of(""), [""; 0]);
+        // An IP header has 20 bytes, which `cable.byte_count = "ip"` counts alone.
+        let packets =
+            |packets: u32| idle(&format!("limit_packets = {packets}, limit_bytes = 3000"));
+        assert_eq!(packets(150), [""; 0]);
+        assert_eq!(
+            packets(151),
+            [
+                "upstream.queue.limit_packets has no effect beside a limit of 3000 bytes, which fewer packets fill: 20 bytes are \
+              the least: set less than 150"
+            ]
+        );
         let limit =
             |bytes: u32| idle(&format!("limit_bytes = {bytes}, scheduler.kind = 'low_latency'"));
         assert_eq!(limit(102_499), [""; 0]);

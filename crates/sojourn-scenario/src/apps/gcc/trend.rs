@@ -209,6 +209,15 @@ mod tests {
         assert_eq!(groups.add(70.0, 131.0), None);
     }
 
+    /// Sent and arrived every 3 ms: three groups of two, of which the second comes 6 ms after the first.
+    #[test]
+    fn packets_that_keep_their_distance_are_no_burst() {
+        let mut groups = Groups::default();
+        let packets = (0..5).map(|number| 3.0 * f64::from(number));
+        let deltas: Vec<_> = packets.filter_map(|at| groups.add(at, at + 50.0)).collect();
+        assert_eq!(deltas, [Delta { sent_ms: 6.0, arrived_ms: 6.0 }]);
+    }
+
     #[test]
     fn a_slope_counts_four_times_for_each_group() {
         // Groups 20 ms apart, each 1 ms later than the one before it. The smoothed delay of group n is

@@ -174,4 +174,15 @@ mod tests {
         report(&mut scream, 600.0, 39.0, 39.0 * 1250.0);
         assert_eq!(scream.in_flight, 0.0);
     }
+
+    /// What was sent in one round trip is in flight at the start of the next, in which nothing is sent.
+    #[test]
+    fn a_peak_is_of_what_is_in_flight_and_not_of_what_is_sent() {
+        let mut scream = Scream::new(RATES, 30.0, 1250.0);
+        (0..40).for_each(|number| scream.send(f64::from(number), 1250.0));
+        report(&mut scream, 100.0, 0.0, 1250.0);
+        assert_eq!(scream.peaks, [0.0, 40.0 * 1250.0]);
+        report(&mut scream, 110.0, 1.0, 1250.0);
+        assert_eq!(scream.peaks, [39.0 * 1250.0, 40.0 * 1250.0]);
+    }
 }

@@ -227,6 +227,26 @@ mod tests {
     }
 
     #[test]
+    fn it_is_never_less_than_3000_bytes_and_two_packets() {
+        for (packet_bytes, least_bytes) in [(100.0, 3000.0), (1500.0, 3000.0), (2000.0, 4000.0)] {
+            let mut window = Window::new(packet_bytes);
+            assert_eq!(window.bytes(), least_bytes);
+            window.begin(1.0);
+            assert_eq!(window.bytes(), least_bytes);
+        }
+    }
+
+    #[test]
+    fn a_share_of_losses_of_no_queue_leaves_it() {
+        let seen = Seen { now_ms: 0.0, rtt_ms: 100.0, peaks: [0.0; 2], is_most: false };
+        let kept = |loss_share: f64| {
+            let window = Window { is_lost: true, loss_share, ..Window::new(1250.0) };
+            window.reduced(&seen, &queue(0.0), 1.0, Ecn::NotEct)
+        };
+        assert_eq!((kept(0.01), kept(0.011)), (None, Some(0.7 * 3000.0)));
+    }
+
+    #[test]
     fn it_grows_by_a_packet_and_2_percent_in_a_round_trip() {
         near(after(1, (0, 0), Ecn::NotEct, &queue(0.0)), 25e3 + 1250.0 + 0.02 * 25e3);
         // What was in flight bounds it: 1.5 times 100 000 B and a packet.
