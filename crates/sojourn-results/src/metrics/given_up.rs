@@ -72,3 +72,35 @@ impl GivenUp {
         Some(qoe::mos(row.number("r_value")? + r_of(unheard) - r_of(concealed)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A call of 50 packets a second for 100 s, of which so many had come and been dropped: what has been sent in the last
+    /// seconds may yet come.
+    #[test]
+    fn what_waits_longer_than_anybody_does_is_given_up() {
+        let text = "duration_s = 100
+                    upstream.sustained_mbps = 5
+                    downstream.sustained_mbps = 5
+                    servers.near.delay_ms = 5
+                    traffic.call = { kind = 'stream', purpose = 'voice', server = 'near', interval_ms = 20, start_s = 0 }";
+        let scenario = sojourn_scenario::load(text, "call", &[]).unwrap().remove(0).scenario;
+        let of = |delivered: f64, dropped: f64| {
+            let values = json!({
+                "traffic": "call", "direction": "up", "sent_packets": 5000.0,
+                "delivered_packets": delivered, "dropped_overflow_packets": dropped,
+            });
+            let row = Row(values.as_object().unwrap().clone());
+            GivenUp::of(&scenario, &row).map(|of| (of.given_up, of.loss_percent()))
+        };
+        let waiting = 50.0 * GIVEN_UP_S;
+        assert_eq!(of(5000.0, 0.0), None);
+        assert_eq!(of(4000.0, 1000.0), None);
+        assert_eq!(of(5000.0 - waiting, 0.0), None);
+        // A quarter of those that are not younger: 245 dropped and 1000 given up.
+        let ended = 5000.0 - waiting;
+        assert_eq!(of(0.75 * ended, 245.0), Some((1000.0, 25.0)));
+    }
+}
