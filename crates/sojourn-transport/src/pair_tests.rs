@@ -447,6 +447,20 @@ fn a_single_loss_is_repaired_in_a_round_trip() {
     }
 }
 
+/// The same file goes on. At 300 ms number 12 is sent again, and what arrives beyond it makes room for new segments: all that
+/// are under way fill the window. Ten, the two before it and 17 behind it have arrived by then.
+#[test]
+fn duplicates_make_room_for_new_segments() {
+    for recovery in [Recovery::Newreno, Recovery::Reno] {
+        let mut pair = over_rtt(&options(recovery), Dialect::Rfc, data(&[12]), nothing());
+        pair.upload(200 * MSS);
+        pair.run_until(Time::from_ms(301));
+        assert_eq!(pair.pipes[CLIENT].data_resent, 1, "{recovery:?}");
+        let under_way = pair.pipes[CLIENT].data_sent - (10 + 2 + 17) - 1;
+        assert_eq!(under_way as f64, pair.ends[CLIENT].window().cwnd, "{recovery:?}");
+    }
+}
+
 /// Three segments that arrive beyond a hole mean that it is lost, two do not (RFC 5681 §3.2, RFC 6675
 /// §4): a timer must, which with times is that of reordering (RFC 8985 §6.2). The last segment is half a
 /// segment, so that the FIN's own number does not matter.

@@ -107,7 +107,6 @@ impl RfcSender {
 
     fn leave_recovery(&mut self) {
         self.phase = Phase::Open;
-        self.retransmit_now = false;
         self.forget_duplicates();
     }
 
