@@ -269,6 +269,7 @@ mod tests {
                 next,
                 "{first} {interval_us}"
             );
+            assert!(layout.due.is_empty(), "what is over is forgotten");
         }
     }
 
