@@ -127,6 +127,23 @@ fn an_update_answers_how_many_arrivals_are_dropped() {
     assert!(calls.series.values.last().is_some_and(|last| (190.0..=200.0).contains(last)));
 }
 
+/// One law for all bins of SFQ: beside a flood, packets of a call come to an empty bin, which its probability spares (White 2014
+/// section 4.6).
+#[test]
+fn an_empty_bin_is_immune() {
+    let parts = parts(LAW, by_parameter);
+    let flood = "traffic.flood={ kind='stream', purpose='data', packet_bytes=1500, interval_ms=1 }";
+    let one_law = "upstream.queue.scheduler={ kind='sfq', one_law=true }";
+    let (results, failure) = run(&parts, &[flood, one_law]);
+    assert!(failure.is_none(), "{failure:?}");
+    let dropped = |traffic: &str| {
+        let flow = results.flows.iter().find(|row| row.traffic == traffic && row.direction == "up");
+        flow.unwrap().dropped_aqm_packets
+    };
+    assert_eq!(dropped("call"), 0);
+    assert!((1700..2200).contains(&dropped("flood")), "{}", dropped("flood"));
+}
+
 #[test]
 fn its_keys_are_checked_and_shown_like_those_of_built_in_laws() {
     let parts = parts(LAW, by_parameter);
