@@ -40,6 +40,31 @@ fn delay_ms(simulation: &mut Simulation) -> f64 {
 /// The router takes 0.1 ms, the line 1 ms, and the path 5 ms and next to nothing; the cable of a plain link takes 1 ms.
 const OTHERS_MS: f64 = 0.1 + 5.0 + 1.0;
 
+/// Before anything has happened a change is another scenario, whatever stage keeps the rate.
+#[test]
+fn each_kind_of_modem_takes_over_a_rate() {
+    for kind in ["single_queue", "shared_channel", "link"] {
+        let of = |mbps: u32| {
+            scenario(&format!(
+                "duration_s = 1
+                 upstream = {{ sustained_mbps = {mbps}, peak_mbps = 10, burst_bytes = 5000, modem.kind = '{kind}',
+                              queue.limit_bytes = 50_000 }}
+                 downstream.sustained_mbps = 20
+                 servers.near.delay_ms = 5
+                 traffic.data = {{ kind = 'stream', purpose = 'data', direction = 'up', server = 'near',
+                                   packet_bytes = 1000, interval_ms = 0.5 }}"
+            ))
+        };
+        let rows = |results: Results| format!("{:?}", results.flows);
+        let mut changed = Simulation::new(&of(8));
+        set(&mut changed, "upstream.sustained_mbps", json!(4));
+        changed.run_until(Time::NEVER);
+        let changed = rows(changed.finish());
+        assert_eq!(changed, rows(Simulation::run(&of(4))), "{kind}");
+        assert_ne!(changed, rows(Simulation::run(&of(8))), "{kind}");
+    }
+}
+
 #[test]
 fn what_is_sent_is_finished_at_the_old_rate() {
     let mut simulation = Simulation::new(&line());
