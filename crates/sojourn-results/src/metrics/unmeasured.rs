@@ -109,3 +109,31 @@ pub(crate) fn start_wait_s(scenario: &Scenario, row: &Row) -> Option<f64> {
     let watched_s = scenario.watched_s(row.traffic()).filter(|_| is_of_film);
     row.number("video_start_wait_s").or(watched_s)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// A probe of each kind, of 3000 B, takes 9.6 % of 0.5 Mbps in a second. Upstream nothing was under way, so it has no goodput.
+    #[test]
+    fn probes_are_rare_by_the_direction_that_carried_something() {
+        let text = "duration_s = 20
+                    upstream.sustained_mbps = 5
+                    downstream.sustained_mbps = 5
+                    servers.near.delay_ms = 5
+                    traffic.test = { kind = 'responsiveness', server = 'near', interval_s = 1, probe_percent = 5 }";
+        let scenario = sojourn_scenario::load(text, "test", &[]).unwrap().remove(0).scenario;
+        let row = |direction: &str, mbps: f64, under_way_s: f64| {
+            let goodput_mbps = mbps * under_way_s / scenario.counted_s();
+            let values = json!({
+                "traffic": "test", "direction": direction, "rpm_confidence": "low",
+                "goodput_mbps": goodput_mbps, "under_way_s": under_way_s,
+            });
+            Row(values.as_object().unwrap().clone())
+        };
+        let why = unprobed(&scenario, "test", &[&row("down", 0.5, 9.0), &row("up", 0.0, 0.0)]);
+        let why = why.expect("it has too few");
+        assert!(why.ends_with("of its goodput down, 0.500 Mbps"), "{why}");
+    }
+}
