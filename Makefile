@@ -58,13 +58,15 @@ OLD_LINUX = --zig --compatibility manylinux2014 --target $$(uname -m)-unknown-li
 # Wheels compile parts in WebAssembly, which costs this build some minutes.
 WHEEL = maturin build --release --locked --features compiler $(if $(filter Linux,$(shell uname)),$(OLD_LINUX))
 
-wheel: $(VENV)/release $(WEB) ## Build the wheel into out/wheels and test it in a fresh environment
+# Times in the wheel are those of the commit. Its profile lies beside it, and makes the same bytes again.
+wheel: $(VENV)/release $(WEB) ## Build the wheel into out/wheels and test it in a fresh environment; PROFILE=FILE of an earlier build
 	mkdir -p out
-	rm -rf out/wheels
-	PATH="$(CURDIR)/$(BIN):$$PATH" && \
+	rm -rf out/wheels out/wheel.profdata
+	PATH="$(CURDIR)/$(BIN):$$PATH" && export SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) PROFILE="$(PROFILE)" && \
 	    profile=$$(crates/sojourn-py/profile.sh $(CURDIR)/out/wheel.profdata $(WHEEL)) && \
 	    RUSTFLAGS="$$profile" $(WHEEL) --out out/wheels
 	python3 tests/wheel.py out/wheels/*.whl
+	[ ! -f out/wheel.profdata ] || cp out/wheel.profdata "$$(ls out/wheels/*.whl).profdata"
 	$(BIN)/cyclonedx-py requirements requirements.lock --pyproject pyproject.toml --output-reproducible \
 	    --output-file out/wheels/python-packages.cyclonedx.json
 

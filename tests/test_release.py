@@ -131,3 +131,5 @@ def test_the_wheel_of_a_release_is_built_with_a_profile() -> None:
     assert any(re.search(r"--component \S*\bllvm-tools\b", command) for command in commands)
     recipe = re.search(r"^wheel:.*?^(?=\S)", (ROOT / "Makefile").read_text(), re.M | re.S)
     assert recipe and "profile.sh" in recipe[0]
+    # With both of these the same wheel can be built again: see CONTRIBUTING.md.
+    assert "SOURCE_DATE_EPOCH" in recipe[0] and ".whl).profdata" in recipe[0]
