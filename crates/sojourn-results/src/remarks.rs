@@ -6,6 +6,9 @@ use sojourn_engine::packet::Direction;
 use sojourn_engine::record::Member;
 use sojourn_scenario::Scenario;
 
+/// The name of a law, its target in ms, and whether packets found its queue full.
+type Law<'a> = (&'a str, f64, bool);
+
 /// Why algorithms did nothing, in a clause for each, if none of a run dropped or marked a packet, those of neighbours
 /// included: by the queue in which packets waited longest.
 pub(crate) fn idle_laws(scenario: &Scenario, rows: &Rows) -> Vec<String> {
@@ -22,7 +25,8 @@ pub(crate) fn idle_laws(scenario: &Scenario, rows: &Rows) -> Vec<String> {
     let judged = scenario.metrics.homes.as_deref();
     let is_told = |row: &Row| judged.is_none_or(|homes| row.homes() == Some(homes));
     let told = laws.iter().filter(|(_, row, _)| is_told(row)).map(|(.., law)| *law);
-    let clause = |((name, target_ms, is_full), waits): ((&str, f64, bool), Vec<(f64, &str)>)| {
+    let clause = |(law, waits): (Law<'_>, Vec<(f64, &str)>)| {
+        let (name, target_ms, is_full) = law;
         let (p99_ms, queue) = waits.into_iter().max_by(|one, other| one.0.total_cmp(&other.0))?;
         let but = if p99_ms > target_ms { "though" } else { "and" };
         let [p99, target] = [p99_ms, target_ms].map(digits);
