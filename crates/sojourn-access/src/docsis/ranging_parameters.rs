@@ -11,14 +11,15 @@ use sojourn_input::problem::Faults;
 #[serde(deny_unknown_fields, default)]
 pub struct RangingSpec {
     /// Time between the ranging opportunities of a modem on a channel, in s (station maintenance). Shorter than T4. Default:
-    /// 20 (CMTSs poll every 10 to 25 s, from memory: not checked).
+    /// 20 (Cisco's guide to the uBR7100: about 25; 30 at most).
     #[schemars(range(min = 0.001, max = 1000.0))]
     pub interval_s: f64,
-    /// How long a modem waits for the answer to a ranging request, in ms (T3). Default: 200 (MULPI Annex B, from memory: not
-    /// checked).
+    /// How long a modem waits for the answer to a ranging request, in ms (T3). Default: 200 (as modems' logs are
+    /// explained).
     #[schemars(range(min = 0.01, max = 10_000.0))]
     pub t3_ms: f64,
-    /// How long a modem waits for a ranging opportunity, in s (T4): longer than `interval_s` and `retry_interval_s`. Default: 30 (30 to 35 s, as modems' logs are explained).
+    /// How long a modem waits for a ranging opportunity, in s (T4): longer than `interval_s` and `retry_interval_s`. Default:
+    /// 30 (a modem's log; others are explained with 30 to 35).
     #[schemars(range(min = 0.001, max = 10_000.0))]
     pub t4_s: f64,
     /// Ranging requests without an answer after which a modem gives a channel up (MULPI Annex B, and ARRIS' C4: 16).
