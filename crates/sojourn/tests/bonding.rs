@@ -3,6 +3,7 @@
 use crate::common::{flow, latencies, loaded, refused};
 use sojourn::Simulation;
 use sojourn::engine::packet::Direction;
+use sojourn::input::problem::{Code, Warning};
 use sojourn::results::metrics::Results;
 use sojourn::results::metrics::rows::ChannelRow;
 
@@ -274,6 +275,21 @@ fn groups_are_due_what_their_channels_carry() {
     let groups: Vec<_> = sets.iter().map(|(groups, _)| groups.clone()).collect();
     assert_eq!(groups, [both, vec![old]]);
     assert!((sets[0].1 - mbit(new)).abs() < 1e-9 && (sets[1].1 - mbit(old)).abs() < 1e-9);
+}
+
+/// The default burst is enough for the MAPs of a modem's own group, whatever those of other channels.
+#[test]
+fn a_default_burst_is_enough_for_its_own_group() {
+    let network =
+        OLD_AND_NEW.replace("SERVICE", "sustained_mbps = 20, modem.kind = 'shared_channel'");
+    let results = run(&format!(
+        "duration_s = 1\n{network}
+         upstream_channel.bonded.b.map_interval_ms = 4
+         traffic.up = {{ {UPLOAD}, home = 'new' }}"
+    )
+    .replace("bonded = { a = {}, b = {} }", "bonded.a = {}"));
+    let is_of_burst = |one: &&Warning| one.code == Code::BurstOnSharedChannel;
+    assert_eq!(results.warnings.iter().find(is_of_burst), None);
 }
 
 #[test]

@@ -573,11 +573,6 @@ impl BondedChannels {
         self.members.iter().find_map(|member| member.map.collision_warning(&self.flows))
     }
 
-    /// Time between MAPs where they are the farthest apart.
-    pub(crate) fn map_interval(&self) -> Time {
-        self.timing().map_interval()
-    }
-
     /// The highest rate of all channels, including packet headers.
     pub(crate) fn greatest_mbps(&self) -> f64 {
         self.members.iter().map(|member| member.map.greatest_mbps()).sum()

@@ -108,10 +108,6 @@ impl UpstreamChannels {
         either!(self, one => one.collision_warning())
     }
 
-    pub(crate) fn map_interval(&self) -> Time {
-        either!(self, one => one.map_interval())
-    }
-
     pub(crate) fn greatest_mbps(&self) -> f64 {
         either!(self, one => one.greatest_mbps())
     }

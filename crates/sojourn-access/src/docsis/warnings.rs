@@ -5,10 +5,10 @@ use super::parameters::{ModemSpec, PlantSpec};
 use super::timing::{Specification, Timing};
 use super::upstream_channel::UpstreamChannel;
 use super::upstream_channels::UpstreamChannels;
-use crate::Site;
 use crate::homes::{Group, of_downstream_flows};
 use crate::service::{Downstream, flow_path};
 use crate::shaper::PEAK_BURST_BYTES;
+use crate::{AccessParameters, Site};
 use sojourn_engine::aqm::Threshold;
 use sojourn_engine::packet::{Direction, FULL_PACKET};
 use sojourn_engine::queue::Unit;
@@ -27,7 +27,7 @@ pub(super) fn before_run(
     let of_modems = site.groups.iter().zip(modems);
     warnings
         .extend(of_modems.flat_map(|(group, all)| all.iter().map(|one| group.own(one.clone()))));
-    warnings.extend(channel.iter().flat_map(|channel| starving_bursts(site, channel)));
+    warnings.extend(starving_bursts(spec, site));
     warnings.extend(unreachable_targets(spec, site, channel));
     warnings.extend(downstream_reserved_rates(spec, site));
     warnings
@@ -62,13 +62,14 @@ pub fn enough_burst(sustained_mbps: f64, map_interval: Time) -> u64 {
 }
 
 /// Warns of bursts that keep a flow on the shared channel below its rate.
-fn starving_bursts(site: &Site, channel: &UpstreamChannels) -> Vec<Warning> {
+fn starving_bursts(spec: &PlantSpec, site: &Site) -> Vec<Warning> {
     let shared = site.groups.iter().filter(|g| g.upstream.modem == ModemSpec::SharedChannel);
-    let span = channel.map_interval().times(2);
     let mut warnings = Vec::new();
     for group in shared {
+        let Some(map_interval) = spec.map_interval(&group.upstream) else { continue };
+        let span = map_interval.times(2);
         for (name, flow) in group.upstream.flow_names().zip(group.upstream.service_flows()) {
-            let enough = enough_burst(flow.sustained_mbps, channel.map_interval());
+            let enough = enough_burst(flow.sustained_mbps, map_interval);
             let burst_bytes = flow.terms().burst_bytes;
             if burst_bytes < enough {
                 let key = format!("{}.burst_bytes", flow_path("upstream", name));
