@@ -146,6 +146,11 @@ impl Checker {
                     found = u32::from(hidden)));
                 continue;
             }
+            if key.trim().is_empty() && others.is_object() {
+                faults.add(fault!(NotAllowed, words::join(path, key) =>
+                    "found an empty name; allowed: a name of at least 1 character"));
+                continue;
+            }
             match schema["properties"].get(key) {
                 None if others == false => faults.add(self.unknown(schema, path, key)),
                 None if !value.is_object() && self.places().is_of_each(key, path) => {

@@ -331,18 +331,8 @@ impl File<'_> {
                  variants together", count, each, allowed = MOST_VALUES);
             return Err(fault.of(self.source).into());
         }
-        let read = variants.map(|(name, overlay)| (name, self.named(name, overlay)));
+        let read = variants.map(|(name, overlay)| (name, self.variant(name, overlay)));
         all_of(of_the_record(read.collect()).into_iter()).map(distinct)
-    }
-
-    fn named(&self, name: &str, overlay: &Value) -> Result<Variant, Problems> {
-        if name.trim().is_empty() {
-            return Err(fault!(NotAllowed, COMPARE =>
-                "found a variant with an empty name; allowed: a name of at least 1 character")
-            .of(self.source)
-            .into());
-        }
-        self.variant(name, overlay)
     }
 
     fn variant(&self, name: &str, own: &Value) -> Result<Variant, Problems> {

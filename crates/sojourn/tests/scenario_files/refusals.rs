@@ -427,13 +427,26 @@ fn variants_that_are_none() {
         format!("{schema}: found a list of 1 item; allowed: a table of 1 to 10000 entries")
     );
     assert_eq!(with(".A = 5"), format!("{schema}.A: found 5; allowed: a table"));
-    assert_eq!(
-        with(".'' = {}"),
-        format!(
-            "{schema}: found a variant with an empty name; allowed: a name of at least 1 character"
-        )
-    );
-    assert_eq!(with(".' ' = {}"), with(".'' = {}"));
+}
+
+/// Messages and tables could not say what they are about.
+#[test]
+fn names_that_are_empty() {
+    for name in ["", " "] {
+        for (table, key) in [
+            ("compare", "seed = 1"),
+            ("traffic", "kind = 'transfer'"),
+            ("homes", "count = 2"),
+            ("upstream_channel.bonded", "extra_delay_ms = 1"),
+        ] {
+            assert_eq!(
+                refusal(&format!("{table}.'{name}'.{key}\n{SMALL}")),
+                format!(
+                    "home.toml: {table}.\"{name}\": found an empty name; allowed: a name of at least 1 character"
+                )
+            );
+        }
+    }
 }
 
 #[test]
