@@ -249,6 +249,9 @@ class Shown:
     latency_ms: float | None
     """The game's, 90 % of its packets."""
     mos: float | None
+    """Of the first call."""
+    calls: Mapping[str, float]
+    """The opinion score of each call upstream."""
     page_s: float | None
     round_trip_ms: float | None
     """The game's, 90 % of them."""
@@ -276,6 +279,11 @@ def _shown(run: RunTables) -> Shown:
     rows = [row for way in ("up", "down") for row in transfers(way)(run)]
     rates = {row["traffic"]: row["throughput_mbps"] for row in rows}
     game, mos = first("game", "latency_p90_ms"), first("voice", "mos")
+    calls = {
+        row["traffic"]: row["mos"]
+        for row in flows_of("voice")(run)
+        if row["direction"] == "up" and row["mos"] is not None
+    }
     page_s, round_trip_ms = first("pages", "page_load_median_s"), first("game", "rtt_p90_ms")
     flows = run.flows.to_pylist()
 
@@ -287,7 +295,7 @@ def _shown(run: RunTables) -> Shown:
     for row in run.delay_parts.to_pylist():
         if row["traffic"] == "game":
             waits[row["part"]] = waits.get(row["part"], 0) + row["mean_ms"]
-    return Shown(rates, game, mos, page_s, round_trip_ms, *today, waits)
+    return Shown(rates, game, mos, calls, page_s, round_trip_ms, *today, waits)
 
 
 def bufferbloat(small: Shown, medium: Shown, large: Shown) -> None:
@@ -427,6 +435,18 @@ def responsiveness(drop_tail: Shown, pie: Shown, fq: Shown, *_: Shown) -> None:
 def high_split(low: Shown, high: Shown, *_: Shown) -> None:
     assert low.mos < 2 < 4.2 < high.mos
     assert high.rates["photos_of_street"] > 3 * low.rates["photos_of_street"]
+
+
+def mixed_modems(low: Shown, mid: Shown, high: Shown, *_: Shown) -> None:
+    # The call of our modem, which is a new one, and those of old ones.
+    assert {*low.calls} == {"call", "old_call"}
+    assert max(low.calls.values()) < 2 < 4.1 < min(mid.calls.values())
+    assert mid.calls["old_call"] < high.calls["old_call"]
+    # New ones nearly fill 40 MHz, but not 134.
+    rate, room = mid.rates["new_photos"], high.rates["new_photos"]
+    assert 3 * low.rates["new_photos"] < rate < 0.85 * room
+    # They leave more of the single carriers to old ones.
+    assert 3 * low.rates["old_photos"] < mid.rates["old_photos"] < high.rates["old_photos"]
 
 
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)

@@ -43,6 +43,7 @@ pub const GALLERY: &[(&str, &str)] = shipped![
     "18-today",
     "19-responsiveness",
     "20-high-split",
+    "21-mixed-modems",
 ];
 
 #[cfg(test)]
