@@ -26,6 +26,8 @@ const A_PART: f64 = 0.05;
 const MODEMS: [u32; 5] = [1, 10, 100, 500, 5000];
 /// Connections of base, each of whose entries has its part.
 const FLOWS: [u32; 2] = [110, 1000];
+/// Channels of a group that carries the same in all.
+const CHANNELS: [u32; 2] = [1, 4];
 /// Rates of base in Mbps, with seconds in which so many packets pass.
 const RATES: [(u32, u32); 2] = [(1000, 20), (10_000, 10)];
 
@@ -51,6 +53,7 @@ pub(crate) fn all() -> Vec<Case> {
     texts.extend(FLOWS.map(|flows| (format!("{flows} flows"), with_flows(flows), 0.05)));
     texts.extend(RATES.map(|(mbps, s)| (format!("{mbps} Mbps"), at_rate(mbps, s), 0.25)));
     texts.extend(MODEMS.map(|modems| (format!("{modems} modems"), cmts(modems), 0.2)));
+    texts.extend(CHANNELS.map(|n| (format!("group of {n}"), group_of(n), 0.1)));
     let counted = |name: &str| if name.ends_with(" modems") { 1.0 } else { A_PART };
     let of = |(name, text, settled): &(String, String, f64)| {
         cases(name, text, (*settled, counted(name).min(1.0 - settled)))
@@ -129,6 +132,27 @@ fn cmts(modems: u32) -> String {
          server = 'near'
          direction = 'down'
          start_spread_s = 0.2
+         [compare.DropTail]
+         "
+    )
+}
+
+/// A modem that fills a group of so many upstream channels, which carry 25 Mbps together, with an upload.
+fn group_of(channels: u32) -> String {
+    let ksps = 5120 / channels;
+    let phy = format!("{{ kind = 'sc_qam', symbol_rate_ksps = {ksps} }}");
+    let channel = |number| format!("upstream_channel.bonded.c{number}.phy = {phy}\n");
+    let table: String = (1..=channels).map(channel).collect();
+    format!(
+        "duration_s = 60
+         downstream.sustained_mbps = 300
+         servers.near = {{ delay_ms = 9, rate_mbps = 10_000 }}
+         traffic.save = {{ kind = 'transfer', server = 'near' }}
+         {table}
+         [upstream]
+         sustained_mbps = 300
+         modem.kind = 'shared_channel'
+         queue.limit_bytes = 500_000
          [compare.DropTail]
          "
     )

@@ -13,7 +13,7 @@ use crate::cases::Case;
 const BOUND_PERCENT: f64 = 5.0;
 
 /// The cases that are guarded: each part of the path is in one of them.
-const GUARDED: [&str; 23] = [
+const GUARDED: [&str; 25] = [
     "base DropTail",
     "Linux base DropTail",
     "1000 flows DropTail",
@@ -37,14 +37,17 @@ const GUARDED: [&str; 23] = [
     "100 modems DropTail",
     "500 modems DropTail",
     "5000 modems DropTail",
+    "group of 1 DropTail",
+    "group of 4 DropTail",
 ];
 
 /// Cases that may cost at most so many times as much as another one.
-const RATIOS: [(&str, f64, &str); 15] = [
+const RATIOS: [(&str, f64, &str); 16] = [
     ("Linux base DropTail", 1.35, "base DropTail"),
     ("Linux home CoDel", 1.3, "home CoDel"),
     ("1000 flows DropTail", 1.6, "base DropTail"),
     ("5000 modems DropTail", 1.4, "100 modems DropTail"),
+    ("group of 4 DropTail", 1.8, "group of 1 DropTail"),
     ("home LLD", 1.3, "home DOCSIS-PIE"),
     ("home CAKE", 1.6, "home CoDel"),
     ("home SFB", 1.3, "home CoDel"),
