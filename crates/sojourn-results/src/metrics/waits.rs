@@ -67,3 +67,44 @@ pub(crate) fn queue_values(
         ("queue_lost_percent", Some(most(&lost).unwrap_or_default())),
     ])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// A part from outside sends where it has sent, and others where they say so.
+    #[test]
+    fn who_has_sent_nothing_waits_for_nothing() {
+        let text = "duration_s = 20
+                    upstream.sustained_mbps = 5
+                    downstream.sustained_mbps = 5
+                    servers.near.delay_ms = 5
+                    router.upstream.rate_mbps = 4
+                    router.controller.kind = 'autorate'
+                    traffic.game = { kind = 'stream', purpose = 'game', server = 'near' }";
+        let scenario = sojourn_scenario::load(text, "test", &[]).unwrap().remove(0).scenario;
+        let is_outside = |app: &AppSpec| matches!(app, AppSpec::Outside(_));
+        let mut all = scenario.traffic.iter();
+        let (mine, _) = all.find(|(_, entry)| is_outside(&entry.app)).expect("its probes");
+        let rows = |sent_packets: f64| {
+            let row = |(traffic, direction): (&str, &str)| {
+                let values = json!({"traffic": traffic, "direction": direction,
+                    "sent_packets": sent_packets});
+                Row(values.as_object().unwrap().clone())
+            };
+            Rows {
+                flows: [(mine.as_str(), "up"), ("game", "up")].map(row).into(),
+                ..Rows::default()
+            }
+        };
+        for (name, way, packets, want) in [
+            (mine, Direction::Up, 0.0, false),
+            (mine, Direction::Up, 1.0, true),
+            (mine, Direction::Down, 1.0, false),
+            (&"game".to_owned(), Direction::Up, 0.0, true),
+        ] {
+            assert_eq!(sends(&scenario, &rows(packets), name, way), want, "{name} {packets}");
+        }
+    }
+}
