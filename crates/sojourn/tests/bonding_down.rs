@@ -197,6 +197,33 @@ fn groups_of_several_homes_have_their_max_min_parts() {
     }
 }
 
+/// Of two channels of 40 Mbps an old home has the first and two new ones have both: 80 / 3 each, whatever a home on a third
+/// channel has, and in whichever order they stand.
+#[test]
+fn what_homes_have_on_other_channels_counts_for_nothing() {
+    let home = |name: &str, homes: u32, group: &str| {
+        format!(
+            "homes.{name} = {{ count = {homes}, downstream = {{ sustained_mbps = 900, regulator = false,
+                               bonding_group = [{group}] }} }}
+             traffic.{name} = {{ kind = 'stream', purpose = 'data', server = 'near', direction = 'down', home = '{name}',
+                                 packet_bytes = 1500, interval_ms = 0.1, interval_deviation_percent = 10 }}
+            "
+        )
+    };
+    let third = "cmts.bonded.c = { channel = { kind = 'rate', rate_mbps = 40 } }";
+    let mut homes = [home("other", 1, "'c'"), home("old", 1, "'a'"), home("new", 2, "'a', 'b'")];
+    for _ in 0..2 {
+        let results = run(&format!("duration_s = 3\n{FAST}{EVEN}{third}\n{}", homes.concat()));
+        for (name, homes, want) in
+            [("other", 1, 40.0), ("old", 1, 80.0 / 3.0), ("new", 2, 80.0 / 3.0)]
+        {
+            let found = flow(&results, name, "down").throughput_mbps / f64::from(homes);
+            assert!((found / want - 1.0).abs() < 0.05, "{name}: {found} {want}");
+        }
+        homes.reverse();
+    }
+}
+
 /// Of 40 and 24 Mbps the second is lost for 1 of 4 s: a group with both is due 4 * 40 + 3 * 24 = 232 Mbit, and so are all homes
 /// together; one with the second alone is due 72.
 #[test]

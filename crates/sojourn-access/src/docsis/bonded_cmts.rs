@@ -7,9 +7,11 @@
 //! wait go on all.
 //!
 //! Where groups share a channel, it serves the one whose flow that is ahead of its others has had the least, on whatever
-//! channels. So the flows of all groups that send the most are equal as far as their channels allow (max-min), up to a packet.
-//! A group is never more than `MOST_BEHIND` behind another, nor a flow behind the first of its group, and one that has had
-//! nothing to send begins with the least of those that have.
+//! channels. So the flows of all groups that send the most are equal as far as their channels allow (max-min), up to a packet
+//! (after Yap et al., Scheduling packets over multiple interfaces while respecting user preferences, CoNEXT 2013). Each channel
+//! keeps its own account: there a group is at most `MOST_APART` ahead of what the one served last had, or behind it, and one
+//! that had nothing to send begins with no less. So what a group has had where others had no part is soon forgotten, and what
+//! groups elsewhere have had counts for nothing. Nor is a flow more than that behind the first of its group.
 //!
 //! Left out: MAPs and other management messages; early detection of loss.
 
@@ -29,8 +31,8 @@ use sojourn_engine::record::{ChannelUse, Recorder, SegmentUse};
 use sojourn_engine::rng::Rng;
 use sojourn_engine::units::{BitRate, Pace, Time};
 
-/// How far a group or a flow may be behind, in bytes of weight 1: 64 full frames.
-const MOST_BEHIND: f64 = 64.0 * 1522.0;
+/// How far groups on a channel and flows of a group may be apart, in bytes of weight 1: 64 full frames.
+const MOST_APART: f64 = 64.0 * 1522.0;
 
 /// A channel.
 struct Member {
@@ -70,16 +72,18 @@ struct Line {
     /// The channels of the group, and what framing adds to each packet.
     channels: Vec<u8>,
     framing_bytes: u64,
-    /// Bytes by weight of its flow that has had the most.
-    had: f64,
+    /// Bytes by weight of its flow that has had the most, and the same in the account of each channel.
+    first: f64,
+    had: Vec<f64>,
 }
 
 /// The queue managers, the channels, and the packets on them.
 pub(crate) struct BondedCmts {
     members: Vec<Member>,
     lines: Vec<Line>,
-    /// The lines of each class, the highest priority first.
+    /// The lines of each class, the highest priority first, and what the one that each channel served last had.
     classes: Vec<Vec<usize>>,
+    served: Vec<Vec<f64>>,
     /// The line of each service flow, by home and number.
     line_of: Vec<Vec<u16>>,
     /// The number of each home's first service flow, and the weights of all.
@@ -140,6 +144,7 @@ impl BondedCmts {
         let mut all = Self {
             lines: Vec::new(),
             classes: vec![Vec::new(); classes],
+            served: vec![vec![0.0; members.len()]; classes],
             line_of: Vec::new(),
             first_flow: Vec::new(),
             weights: maker.weights.iter().flatten().copied().collect(),
@@ -195,7 +200,16 @@ impl BondedCmts {
         let drain_rate = DrainRate::steady(rate, queue.buffer_bytes());
         let framing_bytes = maker.spec.framing_of(channels.len() as u32, uncounted);
         let channels = channels.to_vec();
-        self.lines.push(Line { class, queue, drain_rate, channels, framing_bytes, had: 0.0 });
+        let had = vec![0.0; self.members.len()];
+        self.lines.push(Line {
+            class,
+            queue,
+            drain_rate,
+            channels,
+            framing_bytes,
+            first: 0.0,
+            had,
+        });
         self.classes[class].push(self.lines.len() - 1);
         self.lines.len() as u16 - 1
     }
@@ -292,34 +306,34 @@ impl BondedCmts {
         let mut next: Option<usize> = None;
         for index in 0..self.classes[class].len() {
             let line = self.classes[class][index];
-            let is_behind = next.is_none_or(|next| self.lines[line].had < self.lines[next].had);
-            if is_behind && self.takes(now, place, line) {
+            let had = |line: usize| self.lines[line].had[place];
+            if next.is_none_or(|next| had(line) < had(next)) && self.takes(now, place, line) {
                 next = Some(line);
             }
+        }
+        if let Some(line) = next {
+            let served = &mut self.served[class][place];
+            *served = served.max(self.lines[line].had[place]);
         }
         next
     }
 
-    /// A line that had nothing to send begins with the least of its class.
+    /// A line that had nothing to send begins no further behind than those that its channels serve.
     fn join(&mut self, line: usize) {
-        let others = self.classes[self.lines[line].class].iter().map(|other| &self.lines[*other]);
-        let waiting = others.filter(|other| other.queue.backlog().packets > 0);
-        let least = waiting.map(|other| other.had).min_by(f64::total_cmp);
-        let had = &mut self.lines[line].had;
-        *had = had.max(least.unwrap_or_default());
+        let Line { class, had, .. } = &mut self.lines[line];
+        let served = &self.served[*class];
+        had.iter_mut().zip(served).for_each(|(had, served)| *had = had.max(*served));
     }
 
-    /// A flow has sent so many bytes by its weight. Nobody is too far behind.
+    /// A flow has sent so many bytes by its weight. If it is the first of its line, this counts on all channels.
     fn advance(&mut self, line: usize, flow: u32, bytes: f64) {
-        let Some(had) = self.had.get_mut(flow as usize) else { return };
-        let first = &mut self.lines[line].had;
-        *had = had.max(*first - MOST_BEHIND) + bytes;
-        *first = first.max(*had);
-        let least = *first - MOST_BEHIND;
-        let class = self.lines[line].class;
-        for other in &self.classes[class] {
-            let had = &mut self.lines[*other].had;
-            *had = had.max(least);
+        let Some(own) = self.had.get_mut(flow as usize) else { return };
+        let Line { class, first, had, .. } = &mut self.lines[line];
+        *own = own.max(*first - MOST_APART) + bytes;
+        let more = (*own - *first).max(0.0);
+        *first += more;
+        for (had, served) in had.iter_mut().zip(&self.served[*class]) {
+            *had = (*had + more).clamp(served - MOST_APART, served + MOST_APART);
         }
     }
 
