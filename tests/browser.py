@@ -97,6 +97,7 @@ def chromium_browser() -> Iterator[Browser]:
         pytest.skip(f"no browser is installed: looked for {', '.join(_NAMES)}")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=_ARGUMENTS)
+        browser.new_context()  # the one that visits share
         yield browser
         browser.close()
 
@@ -109,20 +110,24 @@ def visit(
     width: int = DESKTOP,
     dark: bool = False,
     offline: bool = False,
+    fresh: bool = False,
 ) -> Iterator[Visited]:
-    """Opens a page in a window of its own, `width` pixels wide."""
-    context = browser.new_context(
-        viewport={"width": width, "height": _HEIGHT},
-        color_scheme="dark" if dark else "light",
-        offline=offline,
-    )
-    context.set_default_timeout(PATIENT_MS)
-    visited = Visited(context.new_page())
-    visited.page.on("request", lambda request: visited.requests.append(request.url))
-    visited.page.on("pageerror", lambda error: visited.complaints.append(str(error)))
-    visited.page.on("console", visited.hear)
+    """Opens a page in a window of its own, `width` pixels wide.
+
+    Visits share a profile, so that a page that is open already need not be compiled again; a fresh
+    one, and one without a network, has its own.
+    """
+    alone = browser.new_context(offline=offline) if fresh or offline else None
+    page = (alone or browser.contexts[0]).new_page()
+    page.set_default_timeout(PATIENT_MS)
+    page.emulate_media(color_scheme="dark" if dark else "light")
+    visited = Visited(page)
+    visited.width = width
+    page.on("request", lambda request: visited.requests.append(request.url))
+    page.on("pageerror", lambda error: visited.complaints.append(str(error)))
+    page.on("console", visited.hear)
     try:
-        visited.page.goto(address)
+        page.goto(address)
         yield visited
     finally:
-        context.close()
+        (alone or page).close()

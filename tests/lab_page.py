@@ -31,6 +31,8 @@ _DROP = """(place, [name, bytes]) => {
 SMALL = STATIC / MODULE
 FAST = STATIC / "sojourn-fast.wasm"
 needs_module = pytest.mark.skipif(not SMALL.exists(), reason="no module: `make web` builds it")
+on_the_page = [needs_module, pytest.mark.usefixtures("kept_open")]
+"""Of a file of tests that open the page."""
 needs_fast = pytest.mark.skipif(not FAST.exists(), reason="no fast module: `make web` builds it")
 
 
@@ -55,13 +57,25 @@ def lab() -> Iterator[str]:
 
 @contextmanager
 def opened(
-    chromium: Browser, address: str, *, width: int = DESKTOP, dark: bool = False
+    chromium: Browser,
+    address: str,
+    *,
+    width: int = DESKTOP,
+    dark: bool = False,
+    fresh: bool = False,
 ) -> Iterator[Visited]:
     """The page with its first results; until the end it complains of nothing."""
-    with visit(chromium, address, width=width, dark=dark) as visited:
+    with visit(chromium, address, width=width, dark=dark, fresh=fresh) as visited:
         settled(visited.page)
         yield visited
         assert visited.complaints == []
+
+
+@pytest.fixture(scope="session")
+def kept_open(chromium: Browser, lab: str) -> Iterator[None]:
+    """A page that stays open, so that those of tests find its module compiled."""
+    with opened(chromium, lab):
+        yield
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from lab_page import (
     alert,
     drop,
     edit,
-    needs_module,
+    on_the_page,
     opened,
     parameter,
     scenario_of,
@@ -26,7 +26,7 @@ from lab_page import (
 from playwright.sync_api import Browser, Page, Route, expect
 from sojourn.base.grid import digits
 
-pytestmark = needs_module
+pytestmark = on_the_page
 
 
 MODEM = ROOT / "tests" / "data" / "modem-configs" / "home-5x20.cm"

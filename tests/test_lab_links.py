@@ -7,7 +7,7 @@ from browser import visit
 from lab_page import (
     SHORT,
     alert,
-    needs_module,
+    on_the_page,
     opened,
     packed,
     parameter,
@@ -17,7 +17,7 @@ from lab_page import (
 )
 from playwright.sync_api import Browser, Page, expect
 
-pytestmark = needs_module
+pytestmark = on_the_page
 
 
 # The address
@@ -31,8 +31,7 @@ def test_a_link_gives_the_same_page_elsewhere(chromium: Browser, page: Page) -> 
     service.select_option("10 Mbps up, 20 in bursts; 100 down")
     found = settled(page)
     expect(page).to_have_url(re.compile("#z="))
-    # A context of its own is a fresh profile.
-    with opened(chromium, page.url) as visited:
+    with opened(chromium, page.url, fresh=True) as visited:
         page = visited.page
         assert settled(page) == found
         expect(page.get_by_label("Games", exact=True)).to_have_value("3")

@@ -14,7 +14,7 @@ from lab_page import (
     edit,
     fingerprints,
     needs_fast,
-    needs_module,
+    on_the_page,
     opened,
     packed,
     parameter,
@@ -24,7 +24,7 @@ from lab_page import (
 )
 from playwright.sync_api import Browser, Page, expect
 
-pytestmark = needs_module
+pytestmark = on_the_page
 
 
 def still(page: Page) -> None:
