@@ -28,17 +28,18 @@ web: $(WEB) ## Build the live page for any web host, into the package and out/we
 	cp -r python/sojourn/lab/static out/web
 
 # Without the target the page is not built, and its tests say that they are skipped.
-test: $(VENV)/installed $(VENV)/checks ## Run all tests, with the build of make run
+test: $(VENV)/installed $(VENV)/checks ## Run all tests but the long ones, with the build of make run
 	@packages=$$(tests/programs.sh); [ -z "$$packages" ] || \
 	    echo "Tests are skipped that need other programs: sudo apt-get install $$packages"
 	@if crates/sojourn-web/build.sh; then $(MAKE) $(firstword $(WEB)); fi
 	cargo test --workspace --locked
-	$(BIN)/pytest --numprocesses auto --dist worksteal
+	$(BIN)/pytest --numprocesses auto --dist worksteal -m "not long"
 
-guard: $(VENV)/installed $(VENV)/checks ## Check builds for users: what a packet costs, equal bits, both modules of the page
+guard: $(VENV)/installed $(VENV)/checks ## Check builds for users: what a packet costs, equal bits, both modules of the page; and run the long tests
 	cargo bench -p sojourn --locked --bench packet_cost -- --check $(INSTRUCTIONS)
 	@if crates/sojourn-web/build.sh; then $(MAKE) --jobs 2 web; fi
 	$(BIN)/pytest tests/test_web_module.py tests/test_lab_page.py -k module
+	$(BIN)/pytest --numprocesses auto --dist worksteal -m long
 
 crash: $(VENV)/installed ## Kill commands at every place where they change files, for half an hour; EVERY=9 for each ninth
 	$(BIN)/python tests/crash.py --every $(EVERY)

@@ -25,6 +25,7 @@ from sojourn.runs.draft import draft
 BITTORRENT = Path(__file__).parents[1] / "scenarios/gallery/05-bittorrent.toml"
 NEIGHBOURS = "a household with neighbours"
 SCENARIOS = [*(name for name, _ in shipped()), NEIGHBOURS]
+FEW = ["home", "neighbourhood", "05-bittorrent", NEIGHBOURS]
 
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.])")
 
@@ -113,13 +114,17 @@ def test_the_first_figure_has_delay_and_rates_on_one_time_axis(name: str) -> Non
     assert names.count(names[0]) == len(names) or len(results(name).groups) == 1
 
 
+@pytest.mark.parametrize(
+    "names", [FEW, pytest.param(SCENARIOS, marks=pytest.mark.long)], ids=["few", "all"]
+)
 def test_on_a_phone_answer_and_letter_are_on_the_first_screen(
-    chromium: Browser, tmp_path: Path
+    chromium: Browser, tmp_path: Path, names: list[str]
 ) -> None:
-    for name in SCENARIOS:
-        path = tmp_path / f"{name}.html"
-        path.write_text(page(name))
-        with visit(chromium, path.as_uri(), width=PHONE) as visited:
+    with visit(chromium, "about:blank", width=PHONE) as visited:
+        for name in names:
+            path = tmp_path / f"{name}.html"
+            path.write_text(page(name))
+            visited.page.goto(path.as_uri())
             assert visited.overflow_px == 0
             found = [".verdict li >> nth=0"]
             if len(results(name).groups) <= 8 and verdict(results(name)).round_trips:

@@ -30,7 +30,9 @@ SELECTED: dict[str, dict[str, Any]] = {
 """Little work, and all queue managers or dialects that the study has, or some of very many."""
 
 
-@pytest.mark.parametrize("name", STUDIES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.long) if n == "hong2015" else n for n in STUDIES]
+)
 def test_cells_run_again_are_those_stored(name: str, tmp_path: Path) -> None:
     """Where they differ, run the whole study and renew them by `sojourn study snapshot`."""
     plan = Plan(name, **SELECTED[name])

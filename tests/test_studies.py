@@ -97,8 +97,14 @@ PARTS: dict[str, dict[str, Any]] = {
 }
 """Of studies with a thousand runs."""
 
+LONG = {"white2014", "hong2015"}
+"""Studies whose shortest runs take long."""
 
-@pytest.fixture(scope="module", params=STUDIES)
+
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(n, marks=pytest.mark.long) if n in LONG else n for n in STUDIES],
+)
 def redone(request: pytest.FixtureRequest, shared: Path) -> Outcome:
     """Each study end to end, with short runs."""
     name = request.param
