@@ -3,6 +3,7 @@
 #![allow(unreachable_pub, reason = "the fuzz targets use some of these rooms")]
 
 mod bonding;
+mod bonding_both;
 mod bonding_down;
 mod common;
 mod queue_kit;
