@@ -66,7 +66,7 @@ fn starving_bursts(spec: &PlantSpec, site: &Site) -> Vec<Warning> {
     let shared = site.groups.iter().filter(|g| g.upstream.modem == ModemSpec::SharedChannel);
     let mut warnings = Vec::new();
     for group in shared {
-        let Some(map_interval) = spec.map_interval(&group.upstream) else { continue };
+        let Some(map_interval) = spec.map_interval(group.upstream) else { continue };
         let span = map_interval.times(2);
         for (name, flow) in group.upstream.flow_names().zip(group.upstream.service_flows()) {
             let enough = enough_burst(flow.sustained_mbps, map_interval);
