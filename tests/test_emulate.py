@@ -443,7 +443,7 @@ def test_a_signal_ends_it_and_keeps_its_results(
         assert process.stdout and process.stdout.readline() == "under way\n"
         process.send_signal(number)
         said, complaint = process.communicate(timeout=PATIENT_S)
-    assert process.returncode == 128 + number
+    assert process.returncode == 128 + number, complaint
     assert complaint.startswith("stopped after ") and complaint.count("\n") == 1
     assert "no packet of the real programs was delivered" in said
     assert [*tmp_path.iterdir()] == [record]
