@@ -92,7 +92,7 @@ mod tests {
                 "traffic": "call", "direction": "up", "sent_packets": 5000.0,
                 "delivered_packets": delivered, "dropped_overflow_packets": dropped,
             });
-            let row = Row(values.as_object().unwrap().clone());
+            let row = Row::from(values);
             GivenUp::of(&scenario, &row).map(|of| (of.given_up, of.loss_percent()))
         };
         let waiting = 50.0 * GIVEN_UP_S;

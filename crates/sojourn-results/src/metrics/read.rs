@@ -68,6 +68,15 @@ impl Row {
     }
 }
 
+#[cfg(test)]
+impl From<Value> for Row {
+    /// A row that a test writes.
+    fn from(values: Value) -> Self {
+        let Value::Object(values) = values else { panic!("no table: {values}") };
+        Self(values)
+    }
+}
+
 /// The tables of a run that verdicts read. Columns are those of [`crate::metrics::rows`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rows {

@@ -130,7 +130,7 @@ mod tests {
                 "traffic": "test", "direction": direction, "rpm_confidence": "low",
                 "goodput_mbps": goodput_mbps, "under_way_s": under_way_s,
             });
-            Row(values.as_object().unwrap().clone())
+            Row::from(values)
         };
         let why = unprobed(&scenario, "test", &[&row("down", 0.5, 9.0), &row("up", 0.0, 0.0)]);
         let why = why.expect("it has too few");

@@ -91,7 +91,7 @@ mod tests {
             let row = |(traffic, direction): (&str, &str)| {
                 let values = json!({"traffic": traffic, "direction": direction,
                     "sent_packets": sent_packets});
-                Row(values.as_object().unwrap().clone())
+                Row::from(values)
             };
             Rows {
                 flows: [(mine.as_str(), "up"), ("game", "up")].map(row).into(),
