@@ -367,10 +367,13 @@ impl Scenario {
                 Some(format!("the {member} queue is left {mbps} of {service_mbps} Mbps by {key}."))
             });
             // Coupling slows the low-latency queue where the classic one has few.
-            let turns = [(256 - u32::from(keys.weight), !keys.coupled), (keys.weight.into(), true)];
-            let words = [["classic", "low-latency"], ["low-latency", "classic"]];
-            let few = words.into_iter().zip(turns).filter(|(_, (turns, is_so))| *is_so && *turns < FEW_TURNS);
-            let weights = few.map(|([member, other], (turns, _))| {
+            let turns = u32::from(keys.weight);
+            let members = [
+                ("classic", "low-latency", 256 - turns, !keys.coupled),
+                ("low-latency", "classic", turns, true),
+            ];
+            let few = members.into_iter().filter(|(.., turns, is_so)| *is_so && *turns < FEW_TURNS);
+            let weights = few.map(|(member, other, turns, _)| {
                 let key = path("weight");
                 format!("the {member} queue is left {turns} of 256 turns beside a full {other} one, by {key}.")
             });
