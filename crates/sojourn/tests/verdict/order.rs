@@ -173,7 +173,7 @@ fn an_answer_that_rests_on_a_bound_is_by_a_hair() {
     assert_eq!(found.answers[0].hair, None);
 }
 
-/// A setting that is behind though more is better with it is told apart by what decides.
+/// Of a setting that is behind though more is better with it the answer says what decides.
 #[test]
 fn what_is_better_with_a_setting_that_is_behind_is_said_beside_what_decides() {
     let of = |game, percent| home(game, &[("up", percent)]);
